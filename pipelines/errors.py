@@ -1,0 +1,199 @@
+"""The errors of both packages, in one place.
+
+Every error says what is wrong, where, and what to do (``hint``); ``retryable``
+says whether the same call may succeed later without a change.
+
+::
+
+    RagError
+    ├── ConfigError             a setting, an option or an argument is wrong
+    │   ├── FilterError         a filter names an unknown key, or compares what cannot be compared
+    │   └── FusionError         weights or k that no fusion can use
+    ├── ReadError               one file could not be read (the others go on)
+    │   ├── EncryptedError      it needs a password
+    │   ├── DamagedError        truncated, or no PDF inside
+    │   ├── NotPdfError         another kind of file under this name
+    │   ├── EmptyFileError      0 bytes
+    │   └── NoTextError         no page has text: a scan
+    ├── StoreError              the index as a whole
+    │   ├── IndexNotFoundError  there is none at this path
+    │   ├── IndexExistsError    there is one already
+    │   ├── IndexDamagedError   the database does not read
+    │   ├── IndexNewerError     written by a newer version of this program
+    │   ├── IndexMismatchError  made with another model, chunking or tokenizer
+    │   ├── IndexLockedError    another process writes              (retryable)
+    │   ├── IndexReadOnlyError  it may not be written here
+    │   └── MissingNodesError   a strategy reads nodes that were not built
+    ├── EmbeddingError          the embedding model failed           (retryable)
+    │   └── ModelNotFoundError  no such model here
+    ├── RetrievalError          every arm of a query failed
+    └── LLMError                the language model failed
+        ├── LLMAuthError        401, 403: the key is missing or wrong
+        ├── LLMNotFoundError    the server does not know this model
+        ├── LLMRequestError     the server refused the request (400, 413, 422)
+        ├── LLMRateLimitError   429                                  (retryable)
+        ├── LLMServerError      5xx, or an answer that is none       (retryable)
+        ├── LLMConnectionError  refused, unreachable                 (retryable)
+        ├── LLMTimeoutError     no answer in time                    (retryable)
+        └── LLMStreamError      the stream broke before its end      (retryable)
+"""
+
+from __future__ import annotations
+
+
+class RagError(Exception):
+    """Base of all errors: ``message`` says what and where, ``hint`` what to do."""
+
+    retryable = False
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.hint})" if self.hint else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Errors cross process borders (reading in workers): keep the hint.
+        return (_rebuild, (type(self), self.message, self.hint))
+
+
+def _rebuild(kind: type[RagError], message: str, hint: str) -> RagError:
+    return kind(message, hint=hint)
+
+
+class ConfigError(RagError):
+    """A setting, an option or an argument is wrong."""
+
+
+class FilterError(ConfigError):
+    """A filter names an unknown key, or compares what cannot be compared."""
+
+
+class FusionError(ConfigError):
+    """Weights or a constant that no fusion can use."""
+
+
+class ReadError(RagError):
+    """One file could not be read."""
+
+
+class EncryptedError(ReadError):
+    """The file needs a password."""
+
+
+class DamagedError(ReadError):
+    """The file is truncated or its structure does not parse."""
+
+
+class NotPdfError(ReadError):
+    """Another kind of file under a PDF's name."""
+
+
+class EmptyFileError(ReadError):
+    """The file has 0 bytes."""
+
+
+class NoTextError(ReadError):
+    """No page of the file has text: a scan."""
+
+
+class StoreError(RagError):
+    """The index as a whole cannot be used as asked."""
+
+
+class IndexNotFoundError(StoreError):
+    """There is no index at this path."""
+
+
+class IndexExistsError(StoreError):
+    """There is an index at this path already."""
+
+
+class IndexDamagedError(StoreError):
+    """The database of the index does not read."""
+
+
+class IndexNewerError(StoreError):
+    """The index was written by a newer version of this program."""
+
+
+class IndexMismatchError(StoreError):
+    """The index was made with another model, chunking or tokenizer."""
+
+
+class IndexLockedError(StoreError):
+    """Another process writes to the index."""
+
+    retryable = True
+
+
+class IndexReadOnlyError(StoreError):
+    """The index may not be written here."""
+
+
+class MissingNodesError(StoreError):
+    """A strategy reads nodes that this index does not hold."""
+
+
+class EmbeddingError(RagError):
+    """The embedding model failed."""
+
+    retryable = True
+
+
+class ModelNotFoundError(EmbeddingError):
+    """There is no embedding model of this name here."""
+
+    retryable = False
+
+
+class RetrievalError(RagError):
+    """Every arm of a query failed."""
+
+
+class LLMError(RagError):
+    """The language model failed."""
+
+
+class LLMAuthError(LLMError):
+    """The server refused the key (401, 403)."""
+
+
+class LLMNotFoundError(LLMError):
+    """The server does not know this model (404)."""
+
+
+class LLMRequestError(LLMError):
+    """The server refused the request itself (400, 413, 422)."""
+
+
+class LLMRateLimitError(LLMError):
+    """Too many requests (429)."""
+
+    retryable = True
+
+
+class LLMServerError(LLMError):
+    """The server failed (5xx), or answered with something that is no answer."""
+
+    retryable = True
+
+
+class LLMConnectionError(LLMError):
+    """The server could not be reached."""
+
+    retryable = True
+
+
+class LLMTimeoutError(LLMError):
+    """The server did not answer in time."""
+
+    retryable = True
+
+
+class LLMStreamError(LLMError):
+    """The stream broke before the answer was finished."""
+
+    retryable = True

@@ -1,0 +1,232 @@
+"""What retrieval and ingestion need of a store, and nothing else.
+
+An engine (SQLite in a folder today; Postgres or Qdrant for those who outgrow
+one machine) implements :class:`Store`, :class:`Snapshot` and :class:`Writer`.
+The tests in ``tests/rag_app/store`` run against these protocols.
+
+Terms: a *kind* names a set of nodes made by one rule (``parent``,
+``child-128``, ``sentence``, ``piece``). A *passage* is what is read; every
+searched node leads to one: a child to its parent, a piece to its parent, a
+parent or a sentence to itself. Depth and k count passages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+from llama_index.core.schema import BaseNode, Document
+from llama_index.core.vector_stores.types import MetadataFilters
+
+from pipelines.documents import Page
+
+Vector = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One passage found by one arm: the best node of it, and that node's score."""
+
+    passage_id: str
+    node_id: str
+    score: float
+
+
+@dataclass(frozen=True)
+class IndexConfig:
+    """What decides the content of an index; recorded in it, compared on opening.
+
+    Attributes:
+        embed_model: name of the embedding model (``""``: an index without vectors).
+        embed_fingerprint: sha256 of the model's weights (``""`` when it has none).
+        dimension: length of a vector, in numbers.
+        query_instruction, text_instruction: put in front of what is embedded.
+        scripts: scripts that the model knows (``("latin",)``; ``("*",)`` = all).
+        precision: number format of the runtime; recorded, not part of the identity.
+        reader: name of the PDF reader.
+        tokenizer: name of the tokenizer that counts tokens.
+        terms: name and version of the rule that makes search terms of a text.
+        parent_size, child_sizes, window: chunking, in tokens (window: sentences each side).
+        kinds: kinds of nodes that are built.
+        vector_kinds: kinds that have vectors.
+        word_kinds: kinds whose terms are counted.
+    """
+
+    embed_model: str
+    embed_fingerprint: str
+    dimension: int
+    query_instruction: str = ""
+    text_instruction: str = ""
+    scripts: tuple[str, ...] = ("*",)
+    precision: str = "float32"
+    reader: str = "pypdfium2"
+    tokenizer: str = "cl100k_base"
+    terms: str = "terms-1"
+    parent_size: int = 1024
+    child_sizes: tuple[int, ...] = (128, 256)
+    window: int = 3
+    kinds: tuple[str, ...] = ("parent", "child-128", "child-256")
+    vector_kinds: tuple[str, ...] = ("child-128", "child-256")
+    word_kinds: tuple[str, ...] = ("parent",)
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """One content in the index and the names under which it was given."""
+
+    content_hash: str
+    names: tuple[str, ...]
+    document_id: str
+    title: str
+    pages: int
+    pages_without_text: tuple[int, ...]
+    nodes: Mapping[str, int]
+    bytes: int
+    reader: str
+    origin: str = ""
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+class Selection(Protocol):
+    """A set of passages; opaque outside its store."""
+
+    def __len__(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """One file, parsed and embedded, ready to be written in one transaction.
+
+    ``vectors`` maps a kind to its node ids (in row order) and an array of
+    shape (nodes, dimension), unit length. A node whose script the model does
+    not know has no row. ``terms`` maps a node id to its counted search terms.
+    """
+
+    names: tuple[str, ...]
+    document: Document
+    nodes: Sequence[BaseNode]
+    vectors: Mapping[str, tuple[Sequence[str], Vector]]
+    terms: Mapping[str, Mapping[str, int]]
+
+
+@runtime_checkable
+class Snapshot(Protocol):
+    """A reader's view of exactly one generation."""
+
+    @property
+    def generation(self) -> int: ...
+
+    @property
+    def config(self) -> IndexConfig: ...
+
+    def search_vectors(
+        self, kind: str, query: Vector, depth: int, within: Selection | None = None
+    ) -> list[Hit]:
+        """Return the ``depth`` best passages by cosine, each by its best node of ``kind``.
+
+        Exact over all rows; scores fall; equal scores are ordered by passage id.
+        """
+        ...
+
+    def search_words(
+        self, kind: str, terms: Sequence[str], depth: int, within: Selection | None = None
+    ) -> list[Hit]:
+        """Return the ``depth`` best passages by BM25; only those with a term, scores above 0."""
+        ...
+
+    def document_frequencies(self, kind: str, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return how many nodes of ``kind`` have terms counted, and how many hold each term."""
+        ...
+
+    def select(
+        self, filters: MetadataFilters | None = None, *, scripts: Collection[str] | None = None
+    ) -> Selection:
+        """Return the passages that the filters keep and whose script is one of ``scripts``.
+
+        Keys: ``page`` (any page of the passage), ``page_label``, ``file_name``,
+        ``file_path`` (any name of the content), ``title``, ``script``, ``origin``
+        and the keys of the user's own document metadata.
+
+        Raises:
+            FilterError: a key is unknown (the error names the known ones), or a
+                value cannot be compared with the operator given.
+        """
+        ...
+
+    def scripts(self) -> Mapping[str, int]:
+        """Return how many passages there are of each script."""
+        ...
+
+    def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
+        """Return fresh copies of the nodes (text, metadata, relationships), by id."""
+        ...
+
+    def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:
+        """Return fresh copies of the nodes that lead to a passage, by position."""
+        ...
+
+    def text(self, document_id: str, start: int, end: int) -> str:
+        """Return characters ``start`` to ``end`` of a document's derived text."""
+        ...
+
+    def pages(self, document_id: str, start: int = 0, end: int | None = None) -> list[Page]:
+        """Return the pages that overlap a span of the document, with their raw text."""
+        ...
+
+    def sources(self) -> list[SourceInfo]:
+        """Return what the index holds, by first name."""
+        ...
+
+    def has_kind(self, kind: str, how: Literal["vectors", "words"]) -> bool:
+        """Tell whether nodes of this kind were built to be searched in this way."""
+        ...
+
+
+class Writer(Protocol):
+    """The one writer of an index; each method is one transaction."""
+
+    def put(self, prepared: Prepared) -> Literal["added", "replaced"]:
+        """Write one file whole: what any of its names pointed at before loses that name."""
+        ...
+
+    def add_name(self, content_hash: str, name: str) -> None:
+        """Record one more name of a content that is already here."""
+        ...
+
+    def remove(self, names: Iterable[str]) -> int:
+        """Take names away; content that has none left goes with all its nodes. Return the count of contents removed."""
+        ...
+
+
+class Store(Protocol):
+    """An index on its engine."""
+
+    @property
+    def path(self) -> Path: ...
+
+    @property
+    def config(self) -> IndexConfig: ...
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """Open a view of the newest generation for one query."""
+        ...
+
+    def writer(self, *, timeout: float = 30.0) -> AbstractContextManager[Writer]:
+        """Become the writer, waiting ``timeout`` seconds for another one.
+
+        Leaving builds the derived files once.
+
+        Raises:
+            IndexLockedError: another process still writes.
+            IndexReadOnlyError: the index may not be written here.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close all connections; the last writer leaves no write-ahead log behind."""
+        ...
