@@ -1,0 +1,300 @@
+"""Settings: the only reader of environment variables and of the config file.
+
+``load_settings`` joins four layers, the first that names a field wins:
+
+1. arguments of the call (options of the command line),
+2. environment variables: ``RAG_`` + the field's name in capitals,
+3. the config file (TOML): the one that is given, else the one that ``RAG_CONFIG``
+   names, else ``./rag.toml``, else ``rag.toml`` in the user's config folder,
+4. the defaults below.
+
+Tuples are comma-separated in the environment. Relative paths in a config file
+start at the file's folder. A secret appears in no representation, dump or error.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import urlsplit
+
+from platformdirs import user_cache_path, user_config_path
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    PositiveFloat,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+from pydantic_core import ErrorDetails
+
+from pipelines.errors import ConfigError
+
+APP = "rag_app"
+PREFIX = "RAG_"
+CONFIG_VARIABLE = "RAG_CONFIG"
+CONFIG_NAME = "rag.toml"
+_SECRETS = frozenset({"llm_api_key"})
+_TUPLES = frozenset({"embed_scripts", "child_sizes"})
+_PATHS = frozenset({"prompts", "cache_dir"})
+# An empty instruction is a choice ("put nothing in front"); elsewhere empty means unset.
+_EMPTY_IS_A_VALUE = frozenset({"query_instruction", "text_instruction"})
+
+
+def _cache_dir() -> Path:
+    return user_cache_path(APP, appauthor=False)
+
+
+class Settings(BaseModel):
+    """Everything that can be set, with its default; frozen.
+
+    Attributes:
+        embed_model: ``minilm``, another short name of ``rag_app.models.known``, a name
+            on the Hugging Face hub, or a local folder.
+        embed_scripts: scripts that the model knows; None: what is known of the model.
+        query_instruction, text_instruction: put in front of what is embedded; None:
+            what is known of the model; empty: nothing.
+        embed_runtime: ``auto`` is OpenVINO where it agrees with torch, else torch.
+        embed_precision: number format of the runtime; ``auto`` is bfloat16 where the
+            CPU computes with it, else float32.
+        embed_batch_size: texts per batch.
+        embed_threads: threads of the runtime; None: one per core.
+        embed_max_tokens: tokens read of a text; None: what the model says.
+        embed_download: whether a model may be fetched from the hub.
+        reader: PDF reader; the other one is the fallback for a file it cannot read.
+        parent_size, child_sizes: tokens per passage and per searched piece.
+        window: sentences on each side of a found one.
+        strategy: how to search.
+        similarity_top_k: passages returned.
+        prefer_documents: whether documents named in the question come first.
+        presets: named groups of retrieval options.
+        llm: None (extractive), ``openai:MODEL`` or ``like:MODEL`` (an OpenAI-compatible
+            server at ``llm_base_url``); ``none`` overrides a lower layer.
+        llm_base_url: address of the server.
+        llm_api_key: its key; ``OPENAI_API_KEY`` serves ``openai:`` models without base URL.
+        llm_context_window: tokens that the model reads; None: what the server says.
+        llm_timeout: seconds until an answer must have begun.
+        llm_max_tokens: tokens of an answer at most.
+        prompts: a file with other prompts.
+        cache_dir: folder of what can be computed again.
+        cache_limit_mb: size in MB that the cache is kept under.
+        log_level: what is written to stderr.
+    """
+
+    # Errors of pydantic quote the input: that could be a key.
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    embed_model: str = Field(default="minilm", min_length=1)
+    embed_scripts: tuple[str, ...] | None = None
+    query_instruction: str | None = None
+    text_instruction: str | None = None
+    embed_runtime: Literal["auto", "torch", "openvino"] = "auto"
+    embed_precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    embed_batch_size: int = Field(default=64, ge=1, le=2048)
+    embed_threads: PositiveInt | None = None
+    embed_max_tokens: PositiveInt | None = None
+    embed_download: bool = False
+    reader: Literal["pypdfium2", "pypdf"] = "pypdfium2"
+    parent_size: PositiveInt = 1024
+    child_sizes: tuple[PositiveInt, ...] = Field(default=(128, 256, 512), min_length=1)
+    window: int = Field(default=3, ge=0)
+    strategy: str = Field(default="hybrid", min_length=1)
+    similarity_top_k: PositiveInt = 5
+    prefer_documents: bool = True
+    presets: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    llm: str | None = None
+    llm_base_url: str | None = None
+    llm_api_key: SecretStr | None = None
+    llm_context_window: PositiveInt | None = None
+    llm_timeout: PositiveFloat = 60.0
+    llm_max_tokens: PositiveInt = 512
+    prompts: Path | None = None
+    cache_dir: Path = Field(default_factory=_cache_dir)
+    cache_limit_mb: PositiveInt = 2048
+    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+
+    @field_validator("llm")
+    @classmethod
+    def _llm_has_kind(cls, value: str | None) -> str | None:
+        if value is None or value.lower() == "none":
+            return None
+        kind, _, name = value.partition(":")
+        if kind not in ("openai", "like") or not name:
+            raise ValueError("allowed are none, openai:MODEL and like:MODEL")
+        return value
+
+    @field_validator("llm_base_url")
+    @classmethod
+    def _base_url_is_plain_http(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        if parts.username or parts.password:
+            raise ValueError("a key does not belong into the address, but into llm_api_key")
+        if parts.scheme not in ("http", "https") or not parts.netloc:
+            raise ValueError("it must start with http:// or https://")
+        return value.rstrip("/")
+
+    @field_validator("log_level", mode="before")
+    @classmethod
+    def _log_level_in_small_letters(cls, value: object) -> object:
+        return value.lower() if isinstance(value, str) else value
+
+    @field_validator("prompts", "cache_dir")
+    @classmethod
+    def _home_is_expanded(cls, value: Path | None) -> Path | None:
+        return value.expanduser() if value is not None else None
+
+    @model_validator(mode="after")
+    def _children_fit_their_parent(self) -> Self:
+        if max(self.child_sizes) > self.parent_size:
+            raise ValueError(
+                f"child_sizes {self.child_sizes} must not exceed parent_size {self.parent_size}"
+            )
+        return self
+
+
+class _Layers:
+    """The given values, and where each came from (for errors)."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.origins: dict[str, str] = {}
+
+    def add(self, values: Mapping[str, Any], origin: str, *, names: bool = True) -> None:
+        """Put values over those of lower layers; ``names``: the origin needs the field's name."""
+        for field, value in values.items():
+            self.values[field] = value
+            self.origins[field] = f"{origin}: {field}" if names else origin
+
+
+def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings:
+    """Return the settings of this process.
+
+    Args:
+        config_file: a TOML file; it must exist. None: look in the usual places.
+        **overrides: fields that win over all else; None means not given.
+
+    Raises:
+        ConfigError: a field or value is wrong, or the file does not read; the error
+            names the file or variable, the value and what is allowed.
+    """
+    layers = _Layers()
+    path = _find_config(config_file)
+    if path is not None:
+        layers.add(_read_config(path), str(path))
+    _add_environment(layers, os.environ)
+    given = {name: value for name, value in overrides.items() if value is not None}
+    layers.add(given, "argument")
+    for field, origin in layers.origins.items():
+        if field not in Settings.model_fields:
+            raise _unknown_field(field, origin)
+    _add_openai_key(layers, os.environ)
+    try:
+        return Settings(**layers.values)
+    except ValidationError as error:
+        # "from None": the chained error would show pydantic's own text as well.
+        raise _config_error(error.errors(include_url=False), layers) from None
+
+
+def _find_config(config_file: Path | None) -> Path | None:
+    named = config_file or os.environ.get(CONFIG_VARIABLE)
+    if named:
+        path = Path(named).expanduser()
+        if not path.is_file():
+            source = "argument" if config_file else CONFIG_VARIABLE
+            raise ConfigError(f"{source}: there is no config file {path}")
+        return path
+    candidates = (Path(CONFIG_NAME), user_config_path(APP, appauthor=False) / CONFIG_NAME)
+    return next((path for path in candidates if path.is_file()), None)
+
+
+def _read_config(path: Path) -> dict[str, Any]:
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"the config file {path} does not read: {error}", hint="it must be TOML in UTF-8"
+        ) from error
+    for field in _PATHS & values.keys():
+        if isinstance(values[field], str):
+            values[field] = path.parent / Path(values[field]).expanduser()
+    model = values.get("embed_model")
+    if isinstance(model, str) and model.startswith(("./", "../")):
+        values["embed_model"] = str(path.parent / model)
+    return values
+
+
+def _add_environment(layers: _Layers, environment: Mapping[str, str]) -> None:
+    for variable in sorted(environment):
+        if not variable.startswith(PREFIX) or variable == CONFIG_VARIABLE:
+            continue
+        field, value = variable.removeprefix(PREFIX).lower(), environment[variable]
+        if field not in Settings.model_fields:
+            _refuse_misspelling(variable, field)
+        elif field == "presets":
+            raise ConfigError(f"{variable}: presets can only be given in a config file")
+        elif value or field in _EMPTY_IS_A_VALUE:
+            parsed = _split(value) if field in _TUPLES else value
+            layers.add({field: parsed}, variable, names=False)
+
+
+def _refuse_misspelling(variable: str, field: str) -> None:
+    # The prefix is not ours alone: only what looks like one of our names is refused.
+    close = difflib.get_close_matches(field, Settings.model_fields, n=1, cutoff=0.8)
+    if close:
+        raise ConfigError(
+            f"{variable} is no variable of {APP}", hint=f"did you mean {PREFIX}{close[0].upper()}?"
+        )
+
+
+def _add_openai_key(layers: _Layers, environment: Mapping[str, str]) -> None:
+    """Take the plain key for a model of OpenAI's own that was named, and for nothing else.
+
+    It is not sent to another server, so a config file that lies in a folder
+    cannot lead it elsewhere.
+    """
+    key = environment.get("OPENAI_API_KEY")
+    llm = layers.values.get("llm")
+    to_openai = isinstance(llm, str) and llm.startswith("openai:")
+    if key and to_openai and not {"llm_api_key", "llm_base_url"} & layers.values.keys():
+        layers.add({"llm_api_key": key}, "OPENAI_API_KEY", names=False)
+
+
+def _split(value: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in value.split(",") if part.strip())
+
+
+def _unknown_field(field: str, origin: str) -> ConfigError:
+    close = difflib.get_close_matches(field, Settings.model_fields, n=1)
+    known = ", ".join(sorted(Settings.model_fields))
+    hint = f"did you mean {close[0]}?" if close else f"known settings: {known}"
+    return ConfigError(f"{origin} is no setting", hint=hint)
+
+
+def _config_error(details: list[ErrorDetails], layers: _Layers) -> ConfigError:
+    parts = []
+    for detail in details:
+        field = str(detail["loc"][0]) if detail["loc"] else ""
+        message = detail["msg"].removeprefix("Value error, ")
+        origin = layers.origins.get(field, field)
+        value = layers.values.get(field)
+        shown = "" if field in _SECRETS or _holds_userinfo(value) else f" = {_plain(value)!r}"
+        parts.append(f"{origin}{shown}: {message}" if field else message)
+    return ConfigError("; ".join(parts))
+
+
+def _holds_userinfo(value: object) -> bool:
+    return isinstance(value, str) and "://" in value and "@" in value
+
+
+def _plain(value: object) -> object:
+    return str(value) if isinstance(value, Path) else value
