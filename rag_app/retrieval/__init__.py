@@ -1,0 +1,1 @@
+"""Nodes → ranked passages: strategies, fusion, explanations."""

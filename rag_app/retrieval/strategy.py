@@ -1,0 +1,210 @@
+"""Strategies as data: which arms search, and how their rankings become one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+from pipelines.errors import ConfigError, FusionError
+
+How = Literal["vectors", "words"]
+Fusion = Literal["rrf", "convex", "max"]
+
+
+@dataclass(frozen=True)
+class Arm:
+    """One way to rank passages.
+
+    Attributes:
+        how: ``vectors`` (cosine to the question) or ``words`` (BM25).
+        kind: the nodes it searches; each leads to the passage that is read.
+        weight: its share in the fusion; 0 is the same as leaving the arm out.
+    """
+
+    how: How
+    kind: str
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if self.how not in get_args(How):
+            raise ConfigError(
+                f"an arm searches by {self.how!r}", hint='"vectors" or "words" are possible'
+            )
+        if not self.kind or not isinstance(self.kind, str):
+            raise ConfigError("an arm names no kind of nodes", hint='for example "child-128"')
+        if not (math.isfinite(self.weight) and self.weight >= 0):
+            raise FusionError(
+                f"the weight of {self.name} is {self.weight}",
+                hint="a weight is a finite number, 0 or more",
+            )
+
+    @property
+    def name(self) -> str:
+        """Return the name that evidence and explanations carry: ``vectors:child-128``."""
+        return f"{self.how}:{self.kind}"
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A named composition of arms.
+
+    Attributes:
+        name: what ``--strategy`` and error messages call it.
+        arms: what searches; two arms differ in ``how`` or ``kind``.
+        fusion: ``rrf`` (by ranks), ``convex`` (by scores scaled to 0…1) or ``max``
+            (by the highest raw score: arms of one ``how`` only).
+        fusion_k: the k of reciprocal rank fusion.
+        depth: how many passages each arm ranks, at least as many as are asked for.
+        prefer_documents: prefer the documents that the question names.
+    """
+
+    name: str
+    arms: tuple[Arm, ...]
+    fusion: Fusion = "rrf"
+    fusion_k: float = 10.0
+    depth: int = 50
+    prefer_documents: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arms", tuple(self.arms))
+        if not self.arms:
+            raise ConfigError(f"the strategy {self.name!r} has no arms", hint="give it one or more")
+        if len({arm.name for arm in self.arms}) != len(self.arms):
+            raise ConfigError(f"the strategy {self.name!r} has one arm twice")
+        if not any(arm.weight for arm in self.arms):
+            raise FusionError(
+                f"all weights of the strategy {self.name!r} are 0",
+                hint="give one arm a weight above 0",
+            )
+        if not (math.isfinite(self.fusion_k) and self.fusion_k >= 0):
+            raise FusionError(
+                f"fusion_k of {self.name!r} is {self.fusion_k}", hint="a finite number, 0 or more"
+            )
+        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1:
+            raise ConfigError(
+                f"depth of {self.name!r} is {self.depth}", hint="a whole number above 0"
+            )
+        self._check_fusion()
+
+    def _check_fusion(self) -> None:
+        if self.fusion not in get_args(Fusion):
+            raise ConfigError(
+                f"fusion of {self.name!r} is {self.fusion!r}",
+                hint=f"possible: {', '.join(get_args(Fusion))}",
+            )
+        if self.fusion == "max" and len({arm.how for arm in self.arms}) > 1:
+            raise FusionError(
+                f"the strategy {self.name!r} compares cosines with BM25 scores",
+                hint='use fusion "rrf" or "convex" for arms of both kinds',
+            )
+
+    @property
+    def needs_vectors(self) -> bool:
+        """Tell whether any arm that counts searches by vectors."""
+        return any(arm.how == "vectors" and arm.weight for arm in self.arms)
+
+
+def _vectors(*kinds: str) -> tuple[Arm, ...]:
+    return tuple(Arm("vectors", kind) for kind in kinds)
+
+
+_HYBRID = (*_vectors("child-128", "child-256"), Arm("words", "parent"))
+
+STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
+    {
+        strategy.name: strategy
+        for strategy in (
+            Strategy("hybrid", _HYBRID),
+            Strategy("naive", _vectors("parent"), fusion="max"),
+            Strategy("child_parent", _vectors("child-128", "child-256", "child-512"), fusion="max"),
+            Strategy("sentence_window", _vectors("sentence"), fusion="max"),
+            Strategy("bm25", (Arm("words", "parent"),), fusion="max"),
+            Strategy("multi_vector", (*_vectors("piece"), Arm("words", "piece"), *_HYBRID)),
+        )
+    }
+)
+
+_PIPELINES = {
+    ("vectors", "parent"): "naive",
+    ("vectors", "child-128"): "hybrid",
+    ("vectors", "child-256"): "hybrid",
+    ("words", "parent"): "hybrid",
+    ("vectors", "child-512"): "child_parent",
+    ("vectors", "sentence"): "sentence_window",
+    ("vectors", "piece"): "multi_vector",
+    ("words", "piece"): "multi_vector",
+}
+
+
+def pipeline_of(arm: Arm) -> str | None:
+    """Return the ``--pipeline`` that builds what an arm searches, or None when none does."""
+    return _PIPELINES.get((arm.how, arm.kind))
+
+
+def get_strategy(
+    strategy: str | Strategy, presets: Mapping[str, Mapping[str, Any]] | None = None
+) -> Strategy:
+    """Return a strategy by its name: a preset of the user's, else one of ours.
+
+    Raises:
+        ConfigError: no strategy has this name, or the preset is wrong.
+    """
+    if isinstance(strategy, Strategy):
+        return strategy
+    if presets and strategy in presets:
+        return strategy_from_dict(strategy, presets[strategy])
+    if strategy in STRATEGIES:
+        return STRATEGIES[strategy]
+    known = [*STRATEGIES, *(presets or ())]
+    close = get_close_matches(strategy, known, n=1)
+    raise ConfigError(
+        f"there is no strategy {strategy!r}",
+        hint=(f"did you mean {close[0]!r}? " if close else "") + f"known: {', '.join(known)}",
+    )
+
+
+def strategy_from_dict(name: str, preset: Mapping[str, Any]) -> Strategy:
+    """Return the strategy that a preset of the configuration file describes.
+
+    Keys are the attributes of :class:`Strategy`; ``base`` names one of ours whose
+    attributes hold where the preset is silent. An arm is a table with the
+    attributes of :class:`Arm`.
+
+    Raises:
+        ConfigError: an unknown key (the error names the allowed ones), or a wrong value.
+    """
+    allowed = {field.name for field in fields(Strategy)} - {"name"}
+    _check_keys(f"preset {name!r}", preset, allowed | {"base"})
+    values = dict(preset)
+    if "arms" in values:
+        values["arms"] = tuple(_arm_from_dict(name, arm) for arm in values["arms"])
+    base = values.pop("base", None)
+    try:
+        if base is not None:
+            return replace(get_strategy(base), name=name, **values)
+        return Strategy(name, **{"arms": (), **values})
+    except TypeError as error:
+        raise ConfigError(f"preset {name!r} has a value of a wrong type: {error}") from error
+
+
+def _arm_from_dict(name: str, arm: Any) -> Arm:
+    if not isinstance(arm, Mapping):
+        raise ConfigError(
+            f"an arm of preset {name!r} is {arm!r}",
+            hint='an arm is a table such as {how = "vectors", kind = "child-128", weight = 1.0}',
+        )
+    _check_keys(f"an arm of preset {name!r}", arm, {field.name for field in fields(Arm)})
+    return Arm(**{"how": "", "kind": "", **arm})
+
+
+def _check_keys(what: str, given: Mapping[str, Any], allowed: set[str]) -> None:
+    unknown = sorted(set(given) - allowed)
+    if unknown:
+        raise ConfigError(
+            f"{what} has the unknown key {', '.join(unknown)}",
+            hint=f"allowed: {', '.join(sorted(allowed))}",
+        )
