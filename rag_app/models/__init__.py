@@ -1,0 +1,1 @@
+"""Names → models: embeddings and language models. Importing it loads none."""

@@ -1,0 +1,124 @@
+"""A name → an embedding model; an embedding model → what an index records of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from rag_app.models.folder import ModelFolder, locate
+from rag_app.models.identity import EmbeddingIdentity
+from rag_app.models.known import find_by_name
+from rag_app.settings import Settings
+
+__all__ = ["EmbeddingIdentity", "count_tokens", "describe_embedding", "load_embedding", "too_long"]
+
+_log = logging.getLogger(__name__)
+
+
+def load_embedding(settings: Settings) -> BaseEmbedding:
+    """Return the embedding model that the settings name; nothing is fetched unless they say so.
+
+    Raises:
+        ModelNotFoundError: it is not on this machine; the error says what to do.
+        EmbeddingError: it cannot be used.
+    """
+    folder = locate(
+        settings.embed_model, cache_dir=settings.cache_dir, download=settings.embed_download
+    )
+    return _load_torch(folder, settings)
+
+
+def _load_torch(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
+    from rag_app.models.reference import load_reference
+
+    query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
+    precision = settings.embed_precision
+    return load_reference(
+        folder,
+        query_instruction=query,
+        text_instruction=text,
+        scripts=_scripts(folder, settings),
+        batch_size=settings.embed_batch_size,
+        max_tokens=settings.embed_max_tokens,
+        precision="float32" if precision == "auto" else precision,
+    )
+
+
+def _scripts(folder: ModelFolder, settings: Settings) -> tuple[str, ...]:
+    if settings.embed_scripts is not None:
+        return settings.embed_scripts
+    return folder.known.scripts if folder.known else ("*",)
+
+
+def describe_embedding(model: BaseEmbedding) -> EmbeddingIdentity:
+    """Return what an index records of a model: one of ours or any of LlamaIndex's.
+
+    A model may say its ``dimension``, ``scripts``, ``fingerprint`` and ``max_tokens``
+    itself; where it does not, the dimension is taken from one embedded query.
+    """
+    identity = getattr(model, "identity", None)
+    if isinstance(identity, EmbeddingIdentity):
+        return identity
+    if model.class_name() == "HuggingFaceEmbedding":
+        return _describe_hugging_face(model)
+    known = find_by_name(model.model_name)
+    return EmbeddingIdentity(
+        name=known.hub if known else _own_name(model),
+        fingerprint=str(getattr(model, "fingerprint", "")),
+        dimension=_dimension(model),
+        query_instruction=getattr(model, "query_instruction", None) or "",
+        text_instruction=getattr(model, "text_instruction", None) or "",
+        scripts=_own_scripts(model, known.scripts if known else ("*",)),
+        max_tokens=getattr(model, "max_tokens", None) or (known.max_tokens if known else None),
+    )
+
+
+def _describe_hugging_face(model: Any) -> EmbeddingIdentity:
+    """Describe the user's own ``HuggingFaceEmbedding`` as the same model of ours would be."""
+    folder = locate(model.model_name)
+    prompts = model._model.prompts
+    return EmbeddingIdentity(
+        name=folder.canonical_name,
+        fingerprint=folder.fingerprint,
+        dimension=model._model.get_embedding_dimension(),
+        query_instruction=prompts.get("query") or "",
+        text_instruction=prompts.get("text") or "",
+        scripts=_own_scripts(model, folder.known.scripts if folder.known else ("*",)),
+        precision=str(model._model.dtype).removeprefix("torch."),
+        max_tokens=model.max_length,
+    )
+
+
+def _own_name(model: BaseEmbedding) -> str:
+    return model.model_name if model.model_name != "unknown" else model.class_name()
+
+
+def _own_scripts(model: BaseEmbedding, default: tuple[str, ...]) -> tuple[str, ...]:
+    scripts = getattr(model, "scripts", None)
+    return tuple(scripts) if scripts else default
+
+
+def _dimension(model: BaseEmbedding) -> int:
+    for attribute in ("dimension", "dimensions", "embed_dim"):
+        value = getattr(model, attribute, None)
+        if isinstance(value, int) and value > 0:
+            return value
+    return len(model.get_query_embedding("dimension"))
+
+
+def count_tokens(model: BaseEmbedding, texts: Sequence[str]) -> list[int] | None:
+    """Return how many of the model's own tokens each text has; None where it cannot say."""
+    count = getattr(model, "count_tokens", None)
+    return list(count(texts)) if callable(count) else None
+
+
+def too_long(model: BaseEmbedding, texts: Sequence[str]) -> list[int]:
+    """Return the positions of the texts of which the model would not read the end."""
+    limit = describe_embedding(model).max_tokens
+    counts = count_tokens(model, texts) if limit else None
+    if limit is None or counts is None:
+        return []
+    return [position for position, count in enumerate(counts) if count > limit]

@@ -1,0 +1,227 @@
+"""A name → the folder of an embedding model on this machine, and what its files say.
+
+No heavy import: only the files' own JSON is read. The network is used only where
+``download`` says so.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import ModelNotFoundError
+from rag_app.models.known import KnownModel, find_by_name, find_by_sha256
+
+_WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_SHARDS = ("*.safetensors", "pytorch_model-*.bin")
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class ModelFolder:
+    """The files of one model, as sentence-transformers lays them out.
+
+    Attributes:
+        path: the folder.
+        name: how the user called the model.
+        cache_dir: where fingerprints are remembered; None: nowhere.
+    """
+
+    path: Path
+    name: str
+    cache_dir: Path | None = None
+
+    @cached_property
+    def weights(self) -> tuple[Path, ...]:
+        """The files with the weights, in the order of their names."""
+        for name in _WEIGHTS:
+            if (self.path / name).is_file():
+                return (self.path / name,)
+        for pattern in _SHARDS:
+            if found := tuple(sorted(self.path.glob(pattern))):
+                return found
+        return ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Sha256 of the weights, in hex (of the files' digests when there are several)."""
+        digests = [_digest(path, self.cache_dir) for path in self.weights]
+        if len(digests) == 1:
+            return digests[0]
+        return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+    @cached_property
+    def known(self) -> KnownModel | None:
+        """What is known of the model, by its weights or one of its names."""
+        return (
+            find_by_sha256(self.fingerprint)
+            or find_by_name(self.name)
+            or next(filter(None, map(find_by_name, self._own_names())), None)
+        )
+
+    @property
+    def canonical_name(self) -> str:
+        """The name that an index records: the hub's, else the folder's; never a path."""
+        published = find_by_sha256(self.fingerprint) or find_by_name(self.name)
+        if published:
+            return published.hub
+        return self.path.name if Path(self.name).expanduser().is_dir() else self.name
+
+    @cached_property
+    def prompts(self) -> dict[str, str]:
+        """Instructions that the model's own files state, by their names there."""
+        prompts = self.json("config_sentence_transformers.json").get("prompts")
+        return dict(prompts) if isinstance(prompts, dict) else {}
+
+    def json(self, name: str) -> dict[str, Any]:
+        """Return a JSON file of the folder; empty when there is none.
+
+        Raises:
+            ModelNotFoundError: the file does not parse.
+        """
+        path = self.path / name
+        if not path.is_file():
+            return {}
+        try:
+            value = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ModelNotFoundError(f"embed_model: {path} does not read: {error}") from error
+        return value if isinstance(value, dict) else {}
+
+    def instructions(self, query: str | None, text: str | None) -> tuple[str, str]:
+        """Return the query's and the text's instruction: as set, else as known, else as stated."""
+        known = self.known
+        stated = self.prompts
+        if query is None:
+            query = known.query_instruction if known else stated.get("query", "")
+        if text is None:
+            stated_text = stated.get("document") or stated.get("passage") or stated.get("text", "")
+            text = known.text_instruction if known else stated_text
+        return query, text
+
+    def check(self) -> None:
+        """Check that the weights are those that we know under a package's name.
+
+        Raises:
+            ModelNotFoundError: they are not.
+        """
+        expected = find_by_name(self.name)
+        if expected and expected.sha256 and expected.sha256 != self.fingerprint:
+            raise ModelNotFoundError(
+                f"the weights of {expected.hub} in {self.path} are not the published ones: "
+                f"sha256 {self.fingerprint}, expected {expected.sha256}",
+                hint="install the package again, or name the folder itself as embed_model",
+            )
+
+    def _own_names(self) -> list[str]:
+        stated = self.json("config.json").get("_name_or_path", "")
+        # A snapshot of the hub lies in models--OWNER--NAME/snapshots/REVISION.
+        above = [parent.name for parent in self.path.parents if parent.name.startswith("models--")]
+        return [self.path.name, *above, str(stated).rstrip("/")]
+
+
+def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) -> ModelFolder:
+    """Find a model: a short name, a local folder, or a name on the hub that was fetched before.
+
+    Args:
+        name: as in ``Settings.embed_model``.
+        cache_dir: where fingerprints are remembered.
+        download: whether the hub may be asked.
+
+    Raises:
+        ModelNotFoundError: it is not on this machine, or its weights are not those
+            of the model named; the error says what to do.
+    """
+    path = Path(name).expanduser()
+    known = find_by_name(name)
+    if path.is_dir() and (known is None or (path / "config.json").is_file()):
+        found = ModelFolder(path.resolve(), name, cache_dir)
+    elif known and known.package and (packaged := _package_folder(known.package)):
+        found = ModelFolder(packaged, name, cache_dir)
+        found.check()
+    elif name.startswith((".", "/", "~")) or "\\" in name:
+        raise ModelNotFoundError(f"embed_model: there is no folder {name}")
+    else:
+        hub = known.hub if known else name
+        found = ModelFolder(_hub_folder(hub, download=download), name, cache_dir)
+    if not found.weights or not (found.path / "config.json").is_file():
+        raise ModelNotFoundError(
+            f"embed_model: {found.path} holds no model (config.json and model.safetensors)"
+        )
+    return found
+
+
+def _package_folder(module: str) -> Path | None:
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        return None
+    folder = Path(spec.origin).parent / "model"
+    return folder if folder.is_dir() else None
+
+
+def _hub_folder(name: str, *, download: bool) -> Path:
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(
+            snapshot_download(
+                name,
+                local_files_only=not download,
+                ignore_patterns=["*.onnx*", "*.h5", "*.msgpack", "*.ot", "openvino/*", "onnx/*"],
+            )
+        )
+    except HFValidationError as error:
+        raise ModelNotFoundError(
+            f"embed_model: {name!r} is neither a folder nor a model's name"
+        ) from error
+    except (LocalEntryNotFoundError, OSError) as error:
+        tried = "could not be fetched from the hub" if download else "is not on this machine"
+        raise ModelNotFoundError(
+            f"embed_model: the model {name} {tried}",
+            hint=f"fetch it once with `hf download {name}` (or set embed_download = true while "
+            "there is a network), or give a local folder; minilm is always here",
+        ) from error
+
+
+def _digest(path: Path, cache_dir: Path | None) -> str:
+    """Return the sha256 of a file; computed again only when its size or time changed."""
+    stat = path.stat()
+    stamp = [str(path), stat.st_size, stat.st_mtime_ns, stat.st_ino]
+    name = hashlib.sha256(json.dumps(stamp).encode()).hexdigest()[:32]
+    memory = cache_dir / "models" / f"{name}.sha256" if cache_dir else None
+    if memory is not None:
+        try:
+            remembered = memory.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeDecodeError):
+            remembered = ""
+        if len(remembered) == 64:
+            return remembered
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if memory is not None:
+        write_private(memory, digest.encode())
+    return digest
+
+
+def write_private(path: Path, content: bytes) -> bool:
+    """Write a file of the cache whole or not at all, readable by its owner only.
+
+    A cache that cannot be written is no error: False is returned.
+    """
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor, temporary = tempfile.mkstemp(dir=path.parent)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        Path(temporary).replace(path)
+    except OSError:
+        return False
+    return True
