@@ -1,0 +1,1 @@
+"""Ranked passages → an answer that says only what the documents say."""

@@ -1,0 +1,224 @@
+"""The query engine: retrieve, decide, answer; every sentence with what it rests on."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from llama_index.core.base.base_query_engine import BaseQueryEngine
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.base.response.schema import RESPONSE_TYPE
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.callbacks.schema import CBEventType, EventPayload
+from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from pipelines.errors import ConfigError
+from rag_app.answer import compose
+from rag_app.answer.evidence import Evidence, NoEvidence
+from rag_app.answer.extractive import rank_sentences
+from rag_app.answer.generation import Generation, Limits
+from rag_app.answer.plan import DetailedRetriever, Found, Plan, found_of, make_plan
+from rag_app.answer.prompts import Prompts, load_prompts
+from rag_app.answer.refusal import Thresholds
+from rag_app.answer.response import Answer
+from rag_app.answer.similarity import SentenceSimilarity
+from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
+
+MAX_SENTENCES = 3
+
+
+class CitedQueryEngine(BaseQueryEngine):
+    """Answers with citations that were checked, or says that there is no answer.
+
+    Without a language model the answer is made of the documents' own
+    sentences, whatever keys lie in the environment; LlamaIndex's global
+    ``Settings`` is never read. With one, an answer is one call, and a question
+    that the passages cannot answer is refused before it.
+
+    Args:
+        retriever: any LlamaIndex retriever; ours also say what failed.
+        llm: the language model; ``None``: extractive.
+        evidence: pages, word weights and scripts of the index.
+        embed_model: ranks sentences by meaning, where the retriever's vectors voted.
+        streaming: whether ``query`` and ``aquery`` return streams.
+        max_sentences: sentences of an extractive answer.
+        prompts: what is said to the model and to the reader.
+        thresholds: when a question is refused.
+        limits: tokens of context and answer.
+        callback_manager: LlamaIndex's.
+    """
+
+    def __init__(
+        self,
+        retriever: BaseRetriever,
+        *,
+        llm: LLM | None = None,
+        evidence: Evidence | None = None,
+        embed_model: BaseEmbedding | None = None,
+        streaming: bool = False,
+        max_sentences: int = MAX_SENTENCES,
+        prompts: Prompts | None = None,
+        thresholds: Thresholds | None = None,
+        limits: Limits | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        if max_sentences < 1:
+            raise ConfigError(f"max_sentences is {max_sentences}: it must be at least 1")
+        super().__init__(callback_manager=callback_manager)
+        self._retriever = retriever
+        self._llm = llm
+        self._evidence = evidence or NoEvidence()
+        self._similarity = SentenceSimilarity(embed_model) if embed_model is not None else None
+        self._streaming = streaming
+        self._max_sentences = max_sentences
+        self._prompts = prompts or load_prompts()
+        self._thresholds = thresholds or Thresholds()
+        self._limits = limits or Limits()
+
+    @property
+    def retriever(self) -> BaseRetriever:
+        """The retriever it was given."""
+        return self._retriever
+
+    def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        """Return the passages that an answer would be made from."""
+        return self._find(query_bundle).nodes
+
+    def _get_prompt_modules(self) -> dict[str, Any]:
+        return {}
+
+    def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        with self._event(query_bundle) as event:
+            watch = _Watch()
+            found = self._find(query_bundle)
+            watch.lap("retrieve")
+            response = self._respond(query_bundle.query_str, found, watch)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        return response
+
+    async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        with self._event(query_bundle) as event:
+            watch = _Watch()
+            found = await self._afind(query_bundle)
+            watch.lap("retrieve")
+            response = await self._arespond(query_bundle.query_str, found, watch)
+            event.on_end(payload={EventPayload.RESPONSE: response})
+        return response
+
+    @contextmanager
+    def _event(self, query_bundle: QueryBundle) -> Iterator[Any]:
+        payload: dict[str, Any] = {EventPayload.QUERY_STR: query_bundle.query_str}
+        with self.callback_manager.event(CBEventType.QUERY, payload=payload) as event:
+            yield event
+
+    def _find(self, query: QueryBundle) -> Found:
+        if isinstance(self._retriever, DetailedRetriever):
+            return found_of(self._retriever.retrieve_detailed(query), query.query_str)
+        return found_of(self._retriever.retrieve(query), query.query_str)
+
+    async def _afind(self, query: QueryBundle) -> Found:
+        if isinstance(self._retriever, DetailedRetriever):
+            return await asyncio.to_thread(self._find, query)
+        return found_of(await self._retriever.aretrieve(query), query.query_str)
+
+    def _respond(self, question: str, found: Found, watch: _Watch) -> RESPONSE_TYPE:
+        plan = make_plan(question, found, self._evidence, self._thresholds)
+        generation = self._generation(plan, watch)
+        if generation is None:
+            answer = self._finish(self._without_model(plan), plan, watch)
+            return self._streamed(iter(_pieces(answer)), answer) if self._streaming else answer
+        if not self._streaming:
+            return self._finish(generation.complete(), plan, watch)
+        return StreamedAnswer(
+            generation.stream(),
+            lambda text: self._finish(generation.answer(text), plan, watch),
+            found.nodes,
+        )
+
+    async def _arespond(self, question: str, found: Found, watch: _Watch) -> RESPONSE_TYPE:
+        plan = await asyncio.to_thread(make_plan, question, found, self._evidence, self._thresholds)
+        generation = await asyncio.to_thread(self._generation, plan, watch)
+        if generation is None:
+            answer = self._finish(await asyncio.to_thread(self._without_model, plan), plan, watch)
+            return self._astreamed(answer) if self._streaming else answer
+        if not self._streaming:
+            return self._finish(await generation.acomplete(), plan, watch)
+        return AsyncStreamedAnswer(
+            generation.astream(),
+            lambda text: self._finish(generation.answer(text), plan, watch),
+            found.nodes,
+        )
+
+    def _generation(self, plan: Plan, watch: _Watch) -> Generation | None:
+        if self._llm is None or plan.verdict != "answer":
+            return None
+        return Generation(
+            self._llm, plan, self._evidence, self._prompts, self._limits, watch.first_token
+        )
+
+    def _without_model(self, plan: Plan) -> Answer:
+        messages = self._prompts.messages
+        if plan.verdict == "refuse":
+            return compose.refused(plan.question, messages)
+        if plan.verdict == "other_language":
+            return compose.other_language(plan.question, plan.passages, self._evidence, messages)
+        best = rank_sentences(
+            plan.question,
+            plan.passages,
+            plan.sentences,
+            plan.weights,
+            self._similarity if plan.meaning_voted else None,
+        )
+        chosen = best[: self._max_sentences]
+        return compose.extractive(plan.question, plan.passages, chosen, self._evidence)
+
+    def _finish(self, answer: Answer, plan: Plan, watch: _Watch) -> Answer:
+        watch.lap("answer")
+        return replace(
+            answer,
+            source_nodes=plan.found.nodes,
+            metadata=None,
+            degraded=plan.found.degraded,
+            queries=plan.found.queries,
+            timings_ms=watch.timings(),
+        )
+
+    def _streamed(self, deltas: Iterator[str], answer: Answer) -> StreamedAnswer:
+        return StreamedAnswer(deltas, lambda _: answer, answer.source_nodes)
+
+    def _astreamed(self, answer: Answer) -> AsyncStreamedAnswer:
+        async def deltas() -> AsyncIterator[str]:
+            for piece in _pieces(answer):
+                yield piece
+
+        return AsyncStreamedAnswer(deltas(), lambda _: answer, answer.source_nodes)
+
+
+class _Watch:
+    """Milliseconds of each stage."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._laps: dict[str, float] = {}
+
+    def lap(self, stage: str) -> None:
+        now = time.perf_counter()
+        self._laps[stage] = (now - self._last) * 1000
+        self._last = now
+
+    def first_token(self) -> None:
+        self._laps["first_token"] = (time.perf_counter() - self._start) * 1000
+
+    def timings(self) -> dict[str, float]:
+        total = (self._last - self._start) * 1000
+        return {stage: round(ms, 1) for stage, ms in {**self._laps, "total": total}.items()}
+
+
+def _pieces(answer: Answer) -> list[str]:
+    return str(answer).splitlines(keepends=True) or [""]

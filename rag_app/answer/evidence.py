@@ -1,0 +1,182 @@
+"""What an answer needs to know of the index beyond the passages themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping
+from typing import Protocol
+
+from llama_index.core.schema import MetadataMode
+
+from pipelines.documents import Page
+from pipelines.text import language_name
+from rag_app.answer.passages import Passage
+from rag_app.store.protocol import Snapshot, Store
+
+# For naming the documents' languages: the beginnings of a few of them.
+_SAMPLE_SOURCES = 8
+_SAMPLE_CHARACTERS = 2000
+
+
+class Evidence(Protocol):
+    """Pages to check quotes on, weights of words, scripts of the passages."""
+
+    def pages(self, passage: Passage) -> list[Page]:
+        """Return the pages that a passage lies on, with their raw text (none without pages)."""
+        ...
+
+    def text(self, passage: Passage) -> str:
+        """Return the stored text of a passage's span, to check it without pages."""
+        ...
+
+    def idf(self, terms: Collection[str]) -> dict[str, float]:
+        """Return the weight of each term: the rarer in the passages, the higher, above 0."""
+        ...
+
+    def scripts(self) -> Mapping[str, int]:
+        """Return how many passages there are of each script (empty: not known)."""
+        ...
+
+    def languages(self) -> list[str]:
+        """Return names of the languages that the documents are in (empty: not known)."""
+        ...
+
+    def is_multilingual(self) -> bool:
+        """Tell whether the embedding model knows more than one language."""
+        ...
+
+
+class NoEvidence:
+    """Evidence for passages of which nothing else is known (a retriever of the user's own)."""
+
+    def pages(self, passage: Passage) -> list[Page]:
+        """Return no page."""
+        return []
+
+    def text(self, passage: Passage) -> str:
+        """Return the passage's own text: nothing else is known."""
+        return passage.text
+
+    def idf(self, terms: Collection[str]) -> dict[str, float]:
+        """Return the same weight for all."""
+        return dict.fromkeys(terms, 1.0)
+
+    def scripts(self) -> Mapping[str, int]:
+        """Return nothing: not known."""
+        return {}
+
+    def languages(self) -> list[str]:
+        """Return nothing: not known."""
+        return []
+
+    def is_multilingual(self) -> bool:
+        """Return True: nothing is claimed of a model that is not known."""
+        return True
+
+
+class StoreEvidence:
+    """Evidence over the stores of one or several indexes.
+
+    Args:
+        stores: a store, or several by the name of their origin.
+    """
+
+    def __init__(self, stores: Store | Mapping[str, Store]) -> None:
+        self._stores = dict(stores) if isinstance(stores, Mapping) else {"": stores}
+
+    def pages(self, passage: Passage) -> list[Page]:
+        """Return the pages that a passage lies on; none when its document is gone."""
+        store = self._store_of(passage)
+        if store is None:
+            return []
+        with store.snapshot() as snapshot:
+            try:
+                return snapshot.pages(passage.document_id, passage.start or 0, passage.end)
+            except KeyError:
+                # Removed since the passage was found: nothing to check a quote on.
+                return []
+
+    def text(self, passage: Passage) -> str:
+        """Return the stored text of a passage's span; of a ready passage, the stored node's."""
+        store = self._store_of(passage)
+        if store is None:
+            return self._node_text(passage)
+        with store.snapshot() as snapshot:
+            try:
+                return snapshot.text(passage.document_id, passage.start or 0, passage.end or 0)
+            except KeyError:
+                return ""
+
+    def _store_of(self, passage: Passage) -> Store | None:
+        if not passage.document_id or passage.start is None:
+            return None
+        return self._named(passage.origin)
+
+    def _named(self, origin: str) -> Store | None:
+        store = self._stores.get(origin)
+        if store is None and len(self._stores) == 1:
+            store = next(iter(self._stores.values()))
+        return store
+
+    def _node_text(self, passage: Passage) -> str:
+        store = self._named(passage.origin)
+        if store is None:
+            return ""
+        with store.snapshot() as snapshot:
+            node = snapshot.nodes(passage.node_ids[:1]).get(passage.node_ids[0])
+        return node.get_content(metadata_mode=MetadataMode.NONE) if node is not None else ""
+
+    def idf(self, terms: Collection[str]) -> dict[str, float]:
+        """Return BM25's weight of each term over the passages of all stores.
+
+        Formula: ``ln(1 + (N - df + 0.5) / (df + 0.5))`` (Lucene's BM25).
+        """
+        total, counts = 0, dict.fromkeys(terms, 0)
+        for store in self._stores.values():
+            with store.snapshot() as snapshot:
+                kind = _word_kind(snapshot)
+                if kind is None:
+                    continue
+                size, frequencies = snapshot.document_frequencies(kind, terms)
+            total += size
+            for term, count in frequencies.items():
+                counts[term] = counts.get(term, 0) + count
+        return {
+            term: math.log(1 + (total - count + 0.5) / (count + 0.5)) if total else 1.0
+            for term, count in counts.items()
+        }
+
+    def scripts(self) -> Mapping[str, int]:
+        """Return how many passages there are of each script, in all stores."""
+        total: dict[str, int] = {}
+        for store in self._stores.values():
+            with store.snapshot() as snapshot:
+                for script, count in snapshot.scripts().items():
+                    total[script] = total.get(script, 0) + count
+        return total
+
+    def languages(self) -> list[str]:
+        """Return names of the languages of the first documents, in the order found."""
+        names: dict[str, None] = {}
+        for store in self._stores.values():
+            with store.snapshot() as snapshot:
+                for source in snapshot.sources()[:_SAMPLE_SOURCES]:
+                    text = snapshot.text(source.document_id, 0, _SAMPLE_CHARACTERS)
+                    if text.strip():
+                        names[language_name(text)] = None
+        return list(names)
+
+    def is_multilingual(self) -> bool:
+        """Tell whether the embedding model of some index knows more than one script."""
+        for store in self._stores.values():
+            config = store.config
+            if config.embed_model and ("*" in config.scripts or len(config.scripts) > 1):
+                return True
+        return False
+
+
+def _word_kind(snapshot: Snapshot) -> str | None:
+    kinds = snapshot.config.word_kinds
+    if "parent" in kinds:
+        return "parent"
+    return kinds[0] if kinds else None

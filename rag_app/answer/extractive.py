@@ -1,0 +1,104 @@
+"""The best verbatim sentences of the passages: an answer without a language model.
+
+Each view of a sentence gives a rank, and the ranks are joined: the words it
+shares with the question, its meaning where the embedding model knows the
+language, and the rank of the passage it stands in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.text import search_terms
+from rag_app.answer.passages import Passage, Sentence
+from rag_app.answer.support import ranks, word_scores
+
+# Reciprocal rank fusion with a small constant: the first few sentences decide.
+RANK_CONSTANT = 5
+# Embedding a sentence costs milliseconds: only the likely ones are looked at.
+MEANING_CANDIDATES = 32
+
+Similarity = Callable[[str, Sequence[str]], Sequence[float]]
+"""Question and n sentences → n cosines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence and its joined score."""
+
+    sentence: Sentence
+    score: float
+
+
+def rank_sentences(
+    question: str,
+    passages: Sequence[Passage],
+    sentences: Sequence[Sentence],
+    weights: Mapping[str, float],
+    similarity: Similarity | None = None,
+) -> list[Scored]:
+    """Return the sentences that some view found, best first; where none did, all.
+
+    Args:
+        question: as it was asked.
+        passages: what the sentences stand in, best first.
+        sentences: the candidates.
+        weights: IDF weight of the question's search terms.
+        similarity: cosines of sentences; ``None`` where the model must not vote.
+
+    A sentence's score is the sum of ``1 / (5 + rank)`` over the views that
+    found it and its passage's rank; equal scores keep the order of reading.
+    """
+    words = ranks(word_scores(weights, [search_terms(s.text) for s in sentences]))
+    views = [words]
+    if similarity is not None:
+        views.append(_meaning_ranks(question, passages, sentences, words, similarity))
+    found = {index for view in views for index in view}
+    found = found or {i for i, s in enumerate(sentences) if _was_hit(passages, s)}
+    scored = [
+        Scored(sentence, _joined(views, index, passage_rank=sentence.passage + 1))
+        for index, sentence in enumerate(sentences)
+        if index in found or not found
+    ]
+    return sorted(scored, key=lambda s: (-s.score, s.sentence.passage, s.sentence.position))
+
+
+def _joined(views: Sequence[Mapping[int, int]], index: int, passage_rank: int) -> float:
+    votes = [1 / (RANK_CONSTANT + view[index]) for view in views if index in view]
+    return math.fsum([*votes, 1 / (RANK_CONSTANT + passage_rank)])
+
+
+def _meaning_ranks(
+    question: str,
+    passages: Sequence[Passage],
+    sentences: Sequence[Sentence],
+    words: Mapping[int, int],
+    similarity: Similarity,
+) -> dict[int, int]:
+    """Rank by cosine the sentences that share words or lie where a vector arm hit."""
+    likely = sorted(
+        range(len(sentences)),
+        key=lambda i: (words.get(i, math.inf), not _was_hit(passages, sentences[i]), i),
+    )
+    by_words = likely[: MEANING_CANDIDATES // 2]
+    hit = [i for i in range(len(sentences)) if _was_hit(passages, sentences[i])]
+    chosen = list(dict.fromkeys([*by_words, *hit, *likely]))[:MEANING_CANDIDATES]
+    cosines = similarity(question, [sentences[i].text for i in chosen])
+    return {chosen[place]: rank for place, rank in ranks(cosines).items()}
+
+
+def _was_hit(passages: Sequence[Passage], sentence: Sentence) -> bool:
+    passage = passages[sentence.passage]
+    if passage.start is None:
+        return False
+    start, end = passage.start + sentence.start, passage.start + sentence.end
+    return any(
+        match.start is not None
+        and match.end is not None
+        and match.arm.startswith("vectors:")
+        and match.start < end
+        and start < match.end
+        for match in passage.matches
+    )

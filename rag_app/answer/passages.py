@@ -1,0 +1,213 @@
+"""Retrieved nodes → passages: what is read, each stretch of a document once.
+
+A passage keeps where it lies in its document, so that every sentence taken
+from it can be traced. Passages of one document that overlap become one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
+
+from pipelines.text import sentence_spans
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """One piece of evidence for a passage, as an arm found it.
+
+    Attributes:
+        arm: how it was found (``vectors:child-128``, ``words:parent``).
+        score: the arm's raw score (cosine, BM25).
+        start, end: span in the document, in characters; ``None`` where it has none.
+    """
+
+    arm: str
+    score: float
+    start: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A stretch of one document, as it is read.
+
+    Attributes:
+        node_ids: ids of the retrieved nodes that it is made of, best first.
+        origin: name of the index it came from (``""`` for a single one).
+        document_id: id of the document (``""`` when the node names none).
+        start, end: span in the document's derived text; ``None`` where it has none.
+        text: verbatim text; ``document.text[start:end]`` where there is a span.
+        rank: place in the ranking, from 1.
+        file: name of the file, as shown.
+        title, heading: of the document and of the place in it (``""`` when unknown).
+        page_label: printed label of the first page (``""`` when unknown).
+        pages: physical pages, from 1.
+        matches: what the arms found, best first.
+    """
+
+    node_ids: tuple[str, ...]
+    origin: str
+    document_id: str
+    start: int | None
+    end: int | None
+    text: str
+    rank: int
+    file: str = ""
+    title: str = ""
+    heading: str = ""
+    page_label: str = ""
+    pages: tuple[int, ...] = ()
+    matches: tuple[Match, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence of a passage.
+
+    Attributes:
+        passage: index of its passage in the list it was made from.
+        position: its place in the passage, from 0.
+        start, end: span in the passage's text, in characters.
+        text: verbatim text, without white space at its ends.
+    """
+
+    passage: int
+    position: int
+    start: int
+    end: int
+    text: str
+
+
+def passages_of(nodes: Sequence[NodeWithScore]) -> list[Passage]:
+    """Return the passages of retrieved nodes, best first, overlaps merged.
+
+    The best rank of what is merged decides the place of the whole.
+    """
+    passages = [_passage(found, rank) for rank, found in enumerate(nodes, start=1)]
+    return merge_overlaps(passages)
+
+
+def merge_overlaps(passages: Iterable[Passage]) -> list[Passage]:
+    """Return passages of which no two share a character of a document, best rank first.
+
+    A passage without a span is dropped when an earlier one of the same document
+    has the same text.
+    """
+    by_document: dict[tuple[str, str], list[Passage]] = {}
+    for passage in passages:
+        by_document.setdefault((passage.origin, passage.document_id), []).append(passage)
+    merged: list[Passage] = []
+    for group in by_document.values():
+        merged += _merge_spans([p for p in group if p.start is not None])
+        merged += _drop_repeated([p for p in group if p.start is None])
+    return sorted(merged, key=lambda passage: passage.rank)
+
+
+def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
+    """Return all sentences of the passages, in their order."""
+    found: list[Sentence] = []
+    for index, passage in enumerate(passages):
+        position = 0
+        for start, end in sentence_spans(passage.text):
+            raw = passage.text[start:end]
+            text = raw.strip()
+            if not text:
+                continue
+            first = start + len(raw) - len(raw.lstrip())
+            found.append(Sentence(index, position, first, first + len(text), text))
+            position += 1
+    return found
+
+
+def _merge_spans(group: list[Passage]) -> list[Passage]:
+    merged: list[Passage] = []
+    for passage in sorted(group, key=_span):
+        if merged and _span(passage)[0] < _span(merged[-1])[1]:
+            merged[-1] = _union(merged[-1], passage)
+        else:
+            merged.append(passage)
+    return merged
+
+
+def _union(left: Passage, right: Passage) -> Passage:
+    """Join two overlapping passages of which ``left`` starts first."""
+    _, left_end = _span(left)
+    right_start, right_end = _span(right)
+    best, other = (left, right) if left.rank <= right.rank else (right, left)
+    tail = right.text[left_end - right_start :] if right_end > left_end else ""
+    return replace(
+        best,
+        node_ids=best.node_ids + other.node_ids,
+        start=left.start,
+        end=max(left_end, right_end),
+        text=left.text + tail,
+        heading=left.heading,
+        page_label=left.page_label,
+        pages=tuple(sorted({*left.pages, *right.pages})),
+        matches=best.matches + other.matches,
+    )
+
+
+def _drop_repeated(group: list[Passage]) -> list[Passage]:
+    first: dict[str, Passage] = {}
+    for passage in sorted(group, key=lambda passage: passage.rank):
+        first.setdefault(passage.text, passage)
+    return list(first.values())
+
+
+def _span(passage: Passage) -> tuple[int, int]:
+    return passage.start or 0, passage.end or 0
+
+
+def _passage(found: NodeWithScore, rank: int) -> Passage:
+    node = found.node
+    metadata = node.metadata
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    start, end = _node_span(node, text)
+    return Passage(
+        node_ids=(node.node_id,),
+        origin=str(metadata.get("origin") or ""),
+        document_id=node.ref_doc_id or "",
+        start=start,
+        end=end,
+        text=text,
+        rank=rank,
+        file=_file(metadata),
+        title=str(metadata.get("title") or ""),
+        heading=str(metadata.get("heading") or ""),
+        page_label=str(metadata.get("page_label") or ""),
+        pages=_pages(metadata),
+        matches=_matches(metadata.get("matched")),
+    )
+
+
+def _node_span(node: BaseNode, text: str) -> tuple[int | None, int | None]:
+    start = getattr(node, "start_char_idx", None)
+    end = getattr(node, "end_char_idx", None)
+    # Other people's splitters give offsets that are wrong: only those that fit count.
+    if start is None or end is None or end - start != len(text) or not node.ref_doc_id:
+        return None, None
+    return start, end
+
+
+def _file(metadata: dict[str, Any]) -> str:
+    return str(metadata.get("file_name") or metadata.get("file_path") or "")
+
+
+def _pages(metadata: dict[str, Any]) -> tuple[int, ...]:
+    pages = metadata.get("pages")
+    return tuple(int(page) for page in pages) if isinstance(pages, list | tuple) else ()
+
+
+def _matches(matched: object) -> tuple[Match, ...]:
+    if not isinstance(matched, list | tuple):
+        return ()
+    return tuple(
+        Match(str(m.get("arm", "")), float(m.get("score") or 0.0), m.get("start"), m.get("end"))
+        for m in matched
+        if isinstance(m, dict)
+    )

@@ -1,0 +1,96 @@
+"""From retrieved nodes to a decision: what is read, and whether it is worth an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from llama_index.core.schema import NodeWithScore, QueryBundle
+
+from pipelines.text import content_words, search_terms
+from rag_app.answer.evidence import Evidence
+from rag_app.answer.passages import Passage, Sentence, passages_of, sentences_of
+from rag_app.answer.refusal import Signals, Thresholds, Verdict, signals, verdict
+
+
+@runtime_checkable
+class DetailedRetriever(Protocol):
+    """A retriever that also says what failed and what else it searched."""
+
+    def retrieve_detailed(self, query: QueryBundle) -> Any:
+        """Return an object with ``nodes``, ``degraded`` and ``queries``."""
+        ...
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a retriever returned.
+
+    Attributes:
+        nodes: best first.
+        degraded: arms that failed and were done without.
+        queries: further queries that were searched beside the question.
+    """
+
+    nodes: list[NodeWithScore]
+    degraded: list[Any] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is known before a sentence is written.
+
+    Attributes:
+        question: as it was asked.
+        found: what was retrieved.
+        passages: the retrieved nodes, overlaps merged, best first.
+        sentences: of these passages.
+        weights: IDF weight of each search term of the question.
+        signals: what the verdict rests on.
+        verdict: whether to answer.
+    """
+
+    question: str
+    found: Found
+    passages: list[Passage]
+    sentences: list[Sentence]
+    weights: dict[str, float]
+    signals: Signals
+    verdict: Verdict
+
+    @property
+    def meaning_voted(self) -> bool:
+        """Whether a vector arm found one of the passages."""
+        return self.signals.cosine is not None
+
+
+def make_plan(question: str, found: Found, evidence: Evidence, thresholds: Thresholds) -> Plan:
+    """Merge, measure and decide."""
+    passages = passages_of(found.nodes)
+    sentences = sentences_of(passages)
+    words = set(content_words(question))
+    weights = evidence.idf({*search_terms(question), *words})
+    measured = signals(_only(weights, words), passages, sentences)
+    return Plan(
+        question=question,
+        found=found,
+        passages=passages,
+        sentences=sentences,
+        weights=_only(weights, set(search_terms(question))),
+        signals=measured,
+        verdict=verdict(question, measured, passages, evidence, thresholds),
+    )
+
+
+def found_of(result: Any, question: str) -> Found:
+    """Return what ``retrieve_detailed`` gave, or a plain list of nodes, as ``Found``."""
+    if isinstance(result, Sequence):
+        return Found(list(result))
+    queries = [query for query in getattr(result, "queries", ()) or () if query != question]
+    return Found(list(result.nodes), list(getattr(result, "degraded", ()) or ()), queries)
+
+
+def _only(weights: dict[str, float], terms: set[str]) -> dict[str, float]:
+    return {term: weight for term, weight in weights.items() if term in terms}

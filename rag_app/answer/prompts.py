@@ -1,0 +1,158 @@
+"""Prompts are data: one readable file, replaceable by a setting."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from pipelines.errors import ConfigError
+
+_FILE = "prompts.toml"
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class AnswerPrompts(_Part):
+    """How an answer is asked for; ``refusal`` is what the model writes when there is none."""
+
+    system: str
+    user: str
+    refusal: str
+
+
+class QueryPrompts(_Part):
+    """How further search queries are asked for."""
+
+    system: str
+    user: str
+
+
+class PiecePrompts(_Part):
+    """How summaries of and questions to a passage are asked for."""
+
+    summary_system: str
+    questions_system: str
+    user: str
+
+
+class Messages(_Part):
+    """What the reader is told, by language; ``default`` serves all others."""
+
+    refused: dict[str, str]
+    other_language: dict[str, str]
+
+
+# The words that may be filled in, and those without which a prompt is useless.
+_PLACES: dict[tuple[str, str], tuple[set[str], set[str]]] = {
+    ("answer", "system"): ({"language", "refusal"}, set()),
+    ("answer", "user"): ({"fence", "passages", "question"}, {"passages", "question"}),
+    ("queries", "system"): ({"count", "language", "question"}, set()),
+    ("queries", "user"): ({"count", "language", "question"}, {"question"}),
+    ("pieces", "summary_system"): ({"language", "count", "fence"}, set()),
+    ("pieces", "questions_system"): ({"language", "count", "fence"}, set()),
+    ("pieces", "user"): ({"language", "count", "fence", "passages"}, {"passages"}),
+}
+_MESSAGE_PLACES = {"question_language", "documents_language"}
+
+
+class Prompts(_Part):
+    """All prompts and messages."""
+
+    answer: AnswerPrompts
+    queries: QueryPrompts
+    pieces: PiecePrompts
+    messages: Messages
+
+    @model_validator(mode="after")
+    def _places_are_known(self) -> Prompts:
+        for (part, name), (allowed, needed) in _PLACES.items():
+            _check_places(f"{part}.{name}", getattr(getattr(self, part), name), allowed, needed)
+        for name in ("refused", "other_language"):
+            texts: dict[str, str] = getattr(self.messages, name)
+            if "default" not in texts:
+                raise ValueError(f"messages.{name} has no default")
+            for language, text in texts.items():
+                _check_places(f"messages.{name}.{language}", text, _MESSAGE_PLACES, set())
+        return self
+
+
+def load_prompts(path: Path | None = None) -> Prompts:
+    """Return the prompts of this program, with those of a file in their place.
+
+    Args:
+        path: a TOML file of the same form; it may leave parts out.
+
+    Raises:
+        ConfigError: the file does not read, or names a word that is not filled in.
+    """
+    values = _shipped()
+    if path is not None:
+        values = _merged(values, _read(path))
+    try:
+        return Prompts.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(
+            f"the prompts in {path} are wrong: {place or 'file'}: {message}",
+            hint=f"take {_FILE} of rag_app/answer as the pattern",
+        ) from None
+
+
+def fill(template: str, **values: object) -> str:
+    """Return a prompt with its words filled in; what is filled in is never read again."""
+    return Template(template).substitute({k: str(v) for k, v in values.items()}).strip()
+
+
+def in_language(texts: Mapping[str, str], language: str) -> str:
+    """Return the text for a language, or the default."""
+    return texts.get(language, texts["default"])
+
+
+@cache
+def _text() -> str:
+    return resources.files("rag_app.answer").joinpath(_FILE).read_text(encoding="utf-8")
+
+
+def _shipped() -> dict[str, Any]:
+    return tomllib.loads(_text())
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            f"the prompts file {path} does not read: {error}", hint="it must be TOML in UTF-8"
+        ) from error
+
+
+def _merged(below: dict[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
+    merged = dict(below)
+    for key, value in above.items():
+        inner = merged.get(key)
+        both = isinstance(inner, dict) and isinstance(value, dict)
+        merged[key] = _merged(inner, value) if both and isinstance(inner, dict) else value
+    return merged
+
+
+def _check_places(where: str, text: str, allowed: set[str], needed: set[str]) -> None:
+    template = Template(text)
+    if not template.is_valid():
+        raise ValueError(f"{where} has a $ without a word: write $$ for a dollar sign")
+    found = set(template.get_identifiers())
+    if found - allowed:
+        unknown = ", ".join(sorted(found - allowed))
+        raise ValueError(f"{where}: ${unknown} is not filled in; known: {sorted(allowed)}")
+    if needed - found:
+        raise ValueError(f"{where} lacks ${', $'.join(sorted(needed - found))}")

@@ -1,0 +1,207 @@
+"""The answer as a LlamaIndex response, and as the document that ``ask --json`` prints."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from llama_index.core.base.response.schema import Response
+
+Outcome = Literal["answered", "refused", "other_language"]
+Mode = Literal["extractive", "llm"]
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Words of a document that a sentence of the answer rests on.
+
+    Attributes:
+        text: verbatim text of the document.
+        start, end: span in the document's derived text; ``None`` where it has none.
+        pages: physical pages it stands on, from 1.
+        verified: whether it was found on the raw text of these pages.
+    """
+
+    text: str
+    start: int | None
+    end: int | None
+    pages: list[int]
+    verified: bool
+
+
+@dataclass(frozen=True)
+class Citation:
+    """One source of the answer.
+
+    Attributes:
+        number: its number in the answer, from 1, in the order of first use.
+        origin: name of the index (``""`` for a single one).
+        file: name of the file.
+        page: page of the best quote, from 1; ``None`` for Documents without pages.
+        page_label: that page's printed label; ``None`` when unknown.
+        pages: all pages of its quotes.
+        quotes: the words that the answer rests on, best first.
+    """
+
+    number: int
+    origin: str
+    file: str
+    page: int | None
+    page_label: str | None
+    pages: list[int]
+    quotes: list[Quote]
+
+
+@dataclass(frozen=True)
+class AnswerSentence:
+    """One sentence of the answer and how it stood its checks.
+
+    Attributes:
+        text: the sentence without citation marks.
+        citations: numbers of the citations it names.
+        verified: whether it has a citation and no check failed.
+        problems: what failed, in words for the reader.
+    """
+
+    text: str
+    citations: list[int]
+    verified: bool
+    problems: list[str]
+
+
+@dataclass(frozen=True)
+class ContextItem:
+    """What became of one passage.
+
+    Attributes:
+        node_ids: the retrieved nodes it was made of.
+        file, pages: where it lies.
+        tokens: tokens of it that were read.
+        whole: whether all of it was read.
+        note: why not, in words (``""`` when whole).
+    """
+
+    node_ids: list[str]
+    file: str
+    pages: list[int]
+    tokens: int
+    whole: bool
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class ContextReport:
+    """What was read for the answer.
+
+    Attributes:
+        budget: tokens there was room for; ``None`` when nothing limits (extractive).
+        tokens: tokens of passages that were read.
+        used: passages read, best first, whole or in part.
+        cut: passages of which nothing was read.
+    """
+
+    budget: int | None
+    tokens: int
+    used: list[ContextItem]
+    cut: list[ContextItem]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What the answer cost.
+
+    Attributes:
+        llm_calls: requests to the language model that were answered.
+        prompt_tokens, completion_tokens: as the server counted.
+        estimated: whether the counts are ours (cl100k) because the server gave none.
+        context: what was read.
+    """
+
+    llm_calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    estimated: bool = False
+    context: ContextReport | None = None
+
+    @property
+    def total_tokens(self) -> int:
+        """Tokens in and out."""
+        return self.prompt_tokens + self.completion_tokens
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {
+            "llm_calls": self.llm_calls,
+            "prompt_tokens": self.prompt_tokens,
+            "completion_tokens": self.completion_tokens,
+            "total_tokens": self.total_tokens,
+            "estimated": self.estimated,
+            "context": asdict(self.context) if self.context is not None else None,
+        }
+
+
+@dataclass
+class Answer(Response):
+    """An answer whose every sentence names what it rests on.
+
+    A LlamaIndex ``Response``: ``str(answer)`` is the text with its citation
+    marks, ``source_nodes`` are the retrieved passages.
+
+    Attributes:
+        question: as it was asked.
+        outcome: ``answered``; ``refused``: the documents do not say;
+            ``other_language``: no document is in the question's language.
+        mode: who wrote the sentences: the documents, or a language model.
+        model: name of the language model; ``None`` in extractive mode.
+        sentences: of the answer; none unless ``answered``.
+        citations: numbered from 1 in the order of first use; only those used.
+        degraded: parts of the retrieval that failed and were done without.
+        queries: further queries that were searched (RAG-Fusion).
+        usage: tokens, calls, and what was read.
+        timings_ms: stage → milliseconds.
+    """
+
+    question: str = ""
+    outcome: Outcome = "answered"
+    mode: Mode = "extractive"
+    model: str | None = None
+    sentences: list[AnswerSentence] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list)
+    degraded: list[Any] = field(default_factory=list)
+    queries: list[str] = field(default_factory=list)
+    usage: Usage = field(default_factory=Usage)
+    timings_ms: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.metadata is None:
+            # LlamaIndex users look here for what they know of each source.
+            self.metadata = {node.node.node_id: node.node.metadata for node in self.source_nodes}
+
+    def __str__(self) -> str:
+        return self.response or ""
+
+    @property
+    def context(self) -> ContextReport | None:
+        """What was read for the answer."""
+        return self.usage.context
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the document that ``ask --json`` prints.
+
+        ``queries`` is part of it only when further queries were searched.
+        """
+        document: dict[str, Any] = {
+            "question": self.question,
+            "answer": str(self),
+            "outcome": self.outcome,
+            "mode": self.mode,
+            "model": self.model,
+            "sentences": [asdict(sentence) for sentence in self.sentences],
+            "citations": [asdict(citation) for citation in self.citations],
+            "degraded": list(self.degraded),
+            "usage": self.usage.to_dict(),
+            "timings_ms": dict(self.timings_ms),
+        }
+        if self.queries:
+            document["queries"] = list(self.queries)
+        return document
