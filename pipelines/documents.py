@@ -2,7 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.schema import Document
+
+from pipelines.errors import (
+    ConfigError,
+    DamagedError,
+    EmptyFileError,
+    EncryptedError,
+    NoTextError,
+    NotPdfError,
+    ReadError,
+)
+from pipelines.pages import join_pages
+from pipelines.readers import READERS, Limits, RawPdf, reader_fingerprint
+from pipelines.terms import content_words
+from pipelines.text import sanitise
+
+__all__ = [
+    "DOCUMENT_KEYS",
+    "READERS",
+    "Limits",
+    "Page",
+    "adopt",
+    "content_hash",
+    "page_map",
+    "pages_of",
+    "read_pdf",
+    "reader_fingerprint",
+]
+
+DEFAULT_READER = "pypdfium2"
+# Metadata of a Document that only it carries; its nodes do not.
+DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "page_map"})
+_OWN_KEYS = ("file_name", "file_path", "title", "content_hash", "reader", "read_by", "page_map")
+_LONGEST_TITLE = 160
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +62,178 @@ class Page:
     start: int
     end: int
     raw: str
+
+
+def read_pdf(
+    path: str | Path,
+    *,
+    reader: str = DEFAULT_READER,
+    password: str | None = None,
+    limits: Limits | None = None,
+) -> Document:
+    """Return the Document of a PDF; its id is the hash of the file's bytes.
+
+    Args:
+        path: the file.
+        reader: one of ``READERS``; the other one reads a file that this one cannot.
+        password: opens an encrypted file; an empty one is tried without being asked.
+        limits: how large a file may unfold.
+
+    Raises:
+        ConfigError: there is no such reader.
+        ReadError: the file could not be read; its subclass says why.
+    """
+    if reader not in READERS:
+        raise ConfigError(
+            f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
+        )
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise ReadError(
+            f"{path}: {error.strerror or error}", hint="check the path and its permissions"
+        ) from error
+    try:
+        raw, read_by = _read(data, reader, password, limits or Limits())
+    except ReadError as error:
+        raise type(error)(f"{path.name}: {error.message}", hint=error.hint) from error
+    return _document(path, raw, content_hash(data), reader, read_by)
+
+
+def _read(data: bytes, reader: str, password: str | None, limits: Limits) -> tuple[RawPdf, str]:
+    _check_header(data)
+    first: ReadError | None = None
+    for name in (reader, *(other for other in READERS if other != reader)):
+        try:
+            raw = READERS[name](data, password, limits)
+        except (DamagedError, EncryptedError) as error:
+            first = first or error
+            continue
+        if any(not page.text.isspace() and page.text for page in raw.pages):
+            return raw, name
+        first = first or NoTextError(
+            f"none of its {len(raw.pages)} pages has text",
+            hint="it is a scan or drawings only: run text recognition (OCR) on it first",
+        )
+    raise first or DamagedError("no reader could read it")
+
+
+def _check_header(data: bytes) -> None:
+    if not data:
+        raise EmptyFileError("the file has 0 bytes", hint="copy or download it again")
+    # Readers look for the mark within the first 1024 bytes.
+    if b"%PDF-" in data[:1024]:
+        return
+    start = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body")):
+        what = "it is a web page (HTML), not a PDF"
+    elif start.startswith((b"pk\x03\x04", b"\xd0\xcf\x11\xe0")):
+        what = "it is an office document or an archive, not a PDF"
+    elif start.startswith((b"\x89png", b"\xff\xd8\xff", b"gif8", b"ii*\0", b"mm\0*")):
+        what = "it is an image, not a PDF"
+    else:
+        what = "it does not begin like a PDF"
+    raise NotPdfError(what, hint="check what was saved under this name")
+
+
+def _document(path: Path, raw: RawPdf, digest: str, reader: str, read_by: str) -> Document:
+    text, spans = join_pages(raw.pages)
+    pages = [
+        Page(number, page.label, start, end, page.text)
+        for number, (page, (start, end)) in enumerate(zip(raw.pages, spans, strict=True), start=1)
+    ]
+    metadata = {
+        "file_name": path.name,
+        "file_path": str(path),
+        "title": title_of(path.stem, raw),
+        "content_hash": digest,
+        "reader": reader_fingerprint(reader),
+        "read_by": reader_fingerprint(read_by),
+        "page_map": [asdict(page) for page in pages],
+    }
+    return _hidden(Document(id_=digest, text=text, metadata=metadata))
+
+
+def _hidden(document: Document) -> Document:
+    """Return the document with our own metadata kept out of embedding and LLM text."""
+    for keys in (document.excluded_embed_metadata_keys, document.excluded_llm_metadata_keys):
+        keys.extend(key for key in _OWN_KEYS if key in document.metadata and key not in keys)
+    return document
+
+
+def title_of(stem: str, raw: RawPdf) -> str:
+    """Return the cleaned file stem, and the PDF's own title where page 1 confirms it."""
+    name = clean_stem(stem)
+    own = raw.title
+    if own and not set(content_words(own)) & set(content_words(raw.pages[0].text)):
+        own = ""
+    own = (own or raw.largest)[:_LONGEST_TITLE].strip()
+    if not own or set(content_words(own)) <= set(content_words(name)):
+        return name
+    return f"{name}, {own}" if name else own
+
+
+def clean_stem(stem: str) -> str:
+    """Return a file's stem as words: "annual-report_2018" → "annual report 2018"."""
+    spaced = re.sub(r"[_+]|%20", " ", stem)
+    spaced = re.sub(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})", " ", spaced)
+    return " ".join(sanitise(spaced).split())
+
+
+def content_hash(source: str | Path | bytes) -> str:
+    """Return the sha256, in hex, of a file's bytes."""
+    if isinstance(source, bytes):
+        return hashlib.sha256(source).hexdigest()
+    with Path(source).open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def page_map(document: Document) -> list[Page]:
+    """Return the pages of a document in order; none when it has no pages."""
+    pages: list[dict[str, Any]] = document.metadata.get("page_map") or []
+    return [Page(**page) for page in pages]
+
+
+def pages_of(pages: Sequence[Page], start: int, end: int) -> list[Page]:
+    """Return the pages that overlap a span."""
+    first = bisect_right(pages, start, key=lambda page: page.end)
+    last = bisect_left(pages, end, key=lambda page: page.start)
+    return [page for page in pages[first:last] if page.start < page.end]
+
+
+def adopt(document: Document) -> Document:
+    """Return a copy of a user's Document in our form.
+
+    Its text is sanitised; without an id of its own the hash of its text becomes
+    the id; a page map of ours stays, a ``page_label`` makes the whole one page.
+    """
+    text = sanitise(document.text)
+    digest = content_hash(text.encode("utf-8"))
+    metadata = dict(document.metadata)
+    metadata.setdefault("file_name", "")
+    metadata.setdefault("file_path", "")
+    metadata.setdefault("title", clean_stem(Path(str(metadata["file_name"])).stem))
+    metadata["content_hash"] = digest
+    metadata["reader"] = ""
+    metadata["page_map"] = _adopted_pages(document, text)
+    own_id = document.id_ if "id_" in document.model_fields_set else digest
+    return _hidden(
+        Document(
+            id_=own_id,
+            text=text,
+            metadata=metadata,
+            excluded_embed_metadata_keys=list(document.excluded_embed_metadata_keys),
+            excluded_llm_metadata_keys=list(document.excluded_llm_metadata_keys),
+        )
+    )
+
+
+def _adopted_pages(document: Document, text: str) -> list[dict[str, Any]]:
+    known = document.metadata.get("page_map")
+    if known and text == document.text:
+        return list(known)
+    label = str(document.metadata.get("page_label", ""))
+    if not label.isdigit():
+        return []
+    return [asdict(Page(int(label), label, 0, len(text), text))]

@@ -1,0 +1,179 @@
+"""Where the sentences of a text lie, in English, Japanese and what is written like them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+
+from pipelines.abbreviations import ALWAYS, BEFORE_NUMBER, MAYBE_LAST, STARTERS
+from pipelines.lines import Kind, Line, classify, ends_open, ends_sentence
+from pipelines.splitting import Breaks, Span, tile, trim
+from pipelines.tokens import TokenOffsets
+
+MAX_SENTENCE_TOKENS = 128
+
+_CLOSERS = "\"'”’)\\]»」』）】〉》"
+_END = re.compile(
+    rf"(?:[.!?…]+|[؟۔।॥]+)[{_CLOSERS}]*(?=\s)"
+    rf"|[。！？｡]+[{_CLOSERS}]*"
+    rf"|．[{_CLOSERS}]*(?![0-9０-９])"
+    rf"|[!?]+[{_CLOSERS}]*(?=[\u3040-\u30ff\u3400-\u9fff])"
+)
+_CLAUSE = re.compile(r"(?<=[;；:：])\s|(?<=[,])\s|(?<=[、，；：])|(?<=\s[–—-])\s|(?<=[)）])\s")
+_SPACE = re.compile(r"\s+")
+_LAST_WORD = re.compile(r"(\S+)$")
+_OPENING = "\"'“‘([«「『（【〈《"
+# A quotation that goes on after its closing mark: 「はい。」と言った。
+_GOES_ON = re.compile(r"[」』）】〉》”\")]+(?:と|って|という|など|の|を|が|は|に|で|も|、|，)")
+_CJK_OPEN, _CJK_CLOSE = "「『（【〈《", "」』）】〉》"
+_QUOTE_REACH = 160
+
+
+def sentence_spans(text: str, *, max_tokens: int = MAX_SENTENCE_TOKENS) -> list[Span]:
+    """Return the spans of the sentences, sorted and disjoint; they cover all visible text.
+
+    Headings, table rows and list items are sentences of their own. A sentence
+    of more than ``max_tokens`` tokens is cut at line ends, then at clauses,
+    then between words.
+    """
+    tokens = TokenOffsets(text)
+    return bounded_sentences(text, classify(text), tokens, max_tokens)
+
+
+def bounded_sentences(
+    text: str, lines: Sequence[Line], tokens: TokenOffsets, max_tokens: int
+) -> list[Span]:
+    """Return what ``sentence_spans`` does, of a text whose lines and tokens are known."""
+    spans: list[Span] = []
+    for block in _blocks(text, lines):
+        for start, end in _split(text, *block):
+            if tokens.count(start, end) < max_tokens - 8:
+                spans.append((start, end))
+            else:
+                ranks = inner_breaks(text, start, end)
+                spans.extend(tile(text, (start, end), max_tokens, ranks, tokens))
+    return spans
+
+
+def inner_breaks(text: str, start: int, end: int) -> tuple[Breaks, Breaks, Breaks]:
+    """Return the line ends, clause ends and word ends inside a span."""
+    newlines = [m.start() for m in re.compile("\n").finditer(text, start, end)]
+    clauses = [m.end() for m in _CLAUSE.finditer(text, start, end)]
+    words = [m.start() for m in _SPACE.finditer(text, start, end)]
+    return Breaks(newlines, 0.5), Breaks(clauses, 0.4), Breaks(words, 0.0)
+
+
+def _blocks(text: str, lines: Sequence[Line]) -> Iterator[Span]:
+    """Yield runs of lines that belong together: a paragraph, an item, a heading, a row."""
+    start = end = -1
+    previous: Line | None = None
+    for line in lines:
+        if line.kind is Kind.BLANK:
+            previous = None
+            continue
+        if start >= 0 and (previous is None or _parted(text, previous, line)):
+            yield start, end
+            start = -1
+        start = line.start if start < 0 else start
+        end = line.end
+        previous = line
+    if start >= 0:
+        yield start, end
+
+
+def _parted(text: str, previous: Line, line: Line) -> bool:
+    if line.kind is not Kind.PROSE or previous.kind in (Kind.HEADING, Kind.ROW):
+        return not (line.kind is previous.kind is Kind.HEADING and _wrapped(text, previous, line))
+    # A short line that ends by choice, and a new one that starts like a sentence.
+    before = text[previous.start : previous.end]
+    return (
+        previous.width < 0.5 * max(line.width, 40)
+        and not ends_open(before)
+        and not ends_sentence(before)
+        and text[line.start].isupper()
+    )
+
+
+def _wrapped(text: str, previous: Line, line: Line) -> bool:
+    """Tell whether a heading goes on in the next line."""
+    return ends_open(text[previous.start : previous.end]) or text[line.start].islower()
+
+
+def _split(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of one block."""
+    at = start
+    for match in _END.finditer(text, start, end):
+        if match.end() <= at or not _is_end(text, match, at, end):
+            continue
+        span = trim(text, at, match.end())
+        if span[0] < span[1]:
+            yield span
+        at = match.end()
+    span = trim(text, at, end)
+    if span[0] < span[1]:
+        yield span
+
+
+def _is_end(text: str, match: re.Match[str], start: int, end: int) -> bool:
+    if match.end() >= end:
+        return True
+    mark = match.group()
+    if mark[0] in "。！？｡．":
+        return not _inside_quotation(text, start, match, end)
+    following = (
+        text[match.end() : end].lstrip()
+        if end - match.end() < 64
+        else text[match.end() : match.end() + 64].lstrip()
+    )
+    first = following.lstrip(_OPENING)[:1]
+    if first.islower():
+        return False
+    if mark[0] != "." or (len(mark) > 1 and mark[1] == "."):
+        return True
+    return not _abbreviates(text[start : match.start()], mark, following)
+
+
+def _abbreviates(before: str, mark: str, following: str) -> bool:
+    """Tell whether a full stop belongs to an abbreviation or an enumeration."""
+    match = _LAST_WORD.search(before[-40:])
+    if match is None:
+        return False
+    word = match.group().lstrip(_OPENING + "§$")
+    if len(mark) > 1:
+        # "(… Inc.)": the bracket closes, the sentence may end.
+        return word.lower() in ALWAYS and following[:1].isdigit()
+    lower = word.lower()
+    alone = len(before.strip()) == len(match.group())
+    if alone and (word.isdigit() or len(word) == 1):
+        return True
+    if lower in ALWAYS:
+        return True
+    if lower in BEFORE_NUMBER:
+        return following[:1].isdigit() or following[:1] in "(["
+    if lower in MAYBE_LAST or (len(word) == 1 and word.isupper()) or "." in word.strip("."):
+        return not _starts_sentence(word, following)
+    return False
+
+
+def _starts_sentence(word: str, following: str) -> bool:
+    first = re.split(r"[\s,;:.]", following.lstrip(_OPENING), maxsplit=1)[0]
+    del word
+    return first in STARTERS
+
+
+def _inside_quotation(text: str, start: int, match: re.Match[str], end: int) -> bool:
+    mark = match.end() - 1
+    if text[mark] in _CJK_CLOSE + '”")' and _GOES_ON.match(text, mark, end):
+        return True
+    sofar = text[max(start, match.start() - _QUOTE_REACH) : match.end()]
+    depth = sum(sofar.count(c) for c in _CJK_OPEN) - sum(sofar.count(c) for c in _CJK_CLOSE)
+    if depth <= 0:
+        return False
+    ahead = text[match.end() : min(end, match.end() + _QUOTE_REACH)]
+    return any(c in ahead for c in _CJK_CLOSE)
+
+
+def sentences_in(spans: Sequence[Span], start: int, end: int) -> Sequence[Span]:
+    """Return the sentences that start inside a span."""
+    return spans[bisect_left(spans, (start, start)) : bisect_left(spans, (end, end))]

@@ -1,0 +1,60 @@
+"""The structure of one text, found once and shared by all that cut it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pipelines.lines import Kind, Line, classify
+from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded_sentences, inner_breaks
+from pipelines.splitting import Breaks, Span
+from pipelines.tokens import TokenOffsets
+
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Tokens, sentences, headings and breaks of a text.
+
+    Attributes:
+        tokens: where each token starts.
+        sentences: spans in order, of at most 128 tokens each.
+        headings: spans of the heading lines, in order.
+        ranks: where the text may be cut, the best kind of break first.
+    """
+
+    tokens: TokenOffsets
+    sentences: list[Span]
+    headings: list[Span]
+    ranks: tuple[Breaks, ...]
+
+    def heading_at(self, text: str, offset: int) -> str:
+        """Return the nearest heading that starts at or above an offset; ``""`` if none."""
+        index = bisect_right(self.headings, (offset, len(text))) - 1
+        return text[slice(*self.headings[index])] if index >= 0 else ""
+
+
+@lru_cache(maxsize=2)
+def structure_of(text: str) -> Structure:
+    """Return the structure of a text; the last two are kept for the parsers that share one."""
+    tokens = TokenOffsets(text)
+    lines = classify(text)
+    sentences = bounded_sentences(text, lines, tokens, MAX_SENTENCE_TOKENS)
+    headings = [(line.start, line.end) for line in lines if line.kind is Kind.HEADING]
+    return Structure(tokens, sentences, headings, _ranks(text, lines, sentences))
+
+
+def _ranks(text: str, lines: list[Line], sentences: list[Span]) -> tuple[Breaks, ...]:
+    titles = {line.end for line in lines if line.kind is Kind.HEADING}
+    starts = [
+        line.start
+        for before, line in zip(lines, lines[1:], strict=False)
+        if line.kind is Kind.HEADING and before.kind is not Kind.HEADING
+    ]
+    paragraphs = sorted({*starts, *(m.start() for m in _BLANK_LINE.finditer(text))} - titles)
+    ends = [end for _, end in sentences if end not in titles]
+    newlines, clauses, words = inner_breaks(text, 0, len(text))
+    return Breaks(paragraphs, 0.5), Breaks(ends, 0.25), newlines, clauses, words

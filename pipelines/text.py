@@ -1,0 +1,51 @@
+"""Text as such: clean, normalise, script, search terms, sentences, tokens.
+
+One door to the modules behind it; none of them knows PDFs or nodes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from pipelines.scripts import language_name, script_of, scripts_in
+from pipelines.sentences import sentence_spans
+from pipelines.terms import TERMS_VERSION, content_words, search_terms
+from pipelines.tokens import TOKENIZER_NAME, count_tokens
+
+__all__ = [
+    "TERMS_VERSION",
+    "TOKENIZER_NAME",
+    "content_words",
+    "count_tokens",
+    "language_name",
+    "normalise",
+    "sanitise",
+    "script_of",
+    "scripts_in",
+    "search_terms",
+    "sentence_spans",
+]
+
+_LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
+_UNWANTED = re.compile(
+    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
+)
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
+_FOLDED = str.maketrans(
+    dict.fromkeys("‐‑‒–—―−﹣－", "-") | dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("“”„‟″", '"')
+)
+
+
+def sanitise(text: str) -> str:
+    """Return the text without lone surrogates, NUL and control characters.
+
+    Line ends become ``\\n``; ``\\n`` and ``\\t`` stay.
+    """
+    return _UNWANTED.sub("", _LINE_END.sub("\n", text))
+
+
+def normalise(text: str) -> str:
+    """Return a form for comparison: NFKC, case folded, white space, dashes and quotes folded."""
+    folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).translate(_FOLDED))
+    return " ".join(folded.translate(_FOLDED).casefold().split())

@@ -1,0 +1,132 @@
+"""Counting tokens: cl100k as shipped inside llama-index-core, offline, never a global one.
+
+The ranks are read from the file that llama-index-core carries, so that no
+environment variable is set or read and no process looks on the network.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pipelines.errors import ConfigError
+
+if TYPE_CHECKING:
+    import tiktoken
+
+TOKENIZER_NAME = "cl100k_base"
+
+# tiktoken names a cached file by the sha1 of the address that it was loaded from.
+_RANKS_FILE = "9b5ad71b2ce5302211f9c61530b329a4922fc6a4"
+_RANKS_SHA256 = "223921b76ee99bde995b7ff738513eef100fb51d18c93597a113bcffe865b2a7"
+_PATTERN = (
+    r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+"
+    r"|\s++$|\s*[\r\n]|\s+(?!\S)|\s"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# A token never crosses a line break that is followed by something visible.
+_SEAM = re.compile(r"\n(?=\S)")
+_SEGMENT = 50_000
+_LONGEST_SEGMENT = 200_000
+
+
+def _ranks_path() -> Path:
+    spec = find_spec("llama_index.core")
+    if spec is None or spec.origin is None:
+        raise ConfigError("llama-index-core is not installed", hint="pip install llama-index-core")
+    return Path(spec.origin).parent / "_static" / "tiktoken_cache" / _RANKS_FILE
+
+
+@lru_cache(maxsize=1)
+def _tokenizer() -> tuple[tiktoken.Encoding, npt.NDArray[np.int64]]:
+    """Return the encoding, and the length in bytes of each token by its id."""
+    import tiktoken
+
+    data = _ranks_path().read_bytes()
+    if hashlib.sha256(data).hexdigest() != _RANKS_SHA256:
+        raise ConfigError(
+            "the token ranks inside llama-index-core are not those of cl100k_base",
+            hint="install the llama-index-core version that this package pins",
+        )
+    ranks = {
+        base64.b64decode(token): int(rank)
+        for token, rank in (line.split() for line in data.splitlines() if line)
+    }
+    lengths = np.zeros(max(ranks.values()) + 1, dtype=np.int64)
+    for token, rank in ranks.items():
+        lengths[rank] = len(token)
+    encoding = tiktoken.Encoding(
+        name=TOKENIZER_NAME, pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={}
+    )
+    return encoding, lengths
+
+
+def count_tokens(text: str) -> int:
+    """Return the number of cl100k tokens of a text."""
+    encoding, _ = _tokenizer()
+    return sum(len(encoding.encode_ordinary(part)) for part in _segments(text))
+
+
+def _segments(text: str) -> Iterator[str]:
+    """Cut a long text where no token crosses, so that time and memory stay linear."""
+    start = 0
+    while len(text) - start > _LONGEST_SEGMENT:
+        seam = _SEAM.search(text, start + _SEGMENT, start + _LONGEST_SEGMENT)
+        end = seam.end() if seam else start + _LONGEST_SEGMENT
+        yield text[start:end]
+        start = end
+    if start < len(text):
+        yield text[start:]
+
+
+class TokenOffsets:
+    """Where the tokens of one text start, so that any span is counted by bisection.
+
+    Counts are those of the whole text: a span that is encoded alone may differ
+    by its first and last word.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.length = len(text)
+        self._starts = _token_starts(_SURROGATE.sub("\ufffd", text))
+
+    def count(self, start: int, end: int) -> int:
+        """Return how many tokens overlap the span."""
+        return max(0, bisect_left(self._starts, end) - self._first(start))
+
+    def end_of(self, start: int, tokens: int) -> int:
+        """Return where a span from ``start`` ends that holds at most ``tokens`` tokens."""
+        index = self._first(start) + tokens
+        return self._starts[index] if index < len(self._starts) else self.length
+
+    def _first(self, start: int) -> int:
+        index = bisect_left(self._starts, start)
+        inside = index == len(self._starts) or self._starts[index] != start
+        return max(0, index - 1) if inside else index
+
+
+def _token_starts(text: str) -> list[int]:
+    """Return the character offset at which each token starts."""
+    encoding, lengths = _tokenizer()
+    starts: list[int] = []
+    offset = 0
+    for part in _segments(text):
+        tokens = np.asarray(encoding.encode_ordinary(part), dtype=np.int64)
+        ends = np.cumsum(lengths[tokens])
+        at = np.concatenate(([0], ends[:-1]))
+        if not part.isascii():
+            raw = np.frombuffer(part.encode("utf-8"), dtype=np.uint8)
+            at = np.cumsum((raw & 0xC0) != 0x80)[at] - 1
+        starts.extend((at + offset).tolist())
+        offset += len(part)
+    return starts
