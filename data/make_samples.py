@@ -1,6 +1,6 @@
 """Makes the sample PDFs of this folder from the texts in `sources/`.
 
-    python data/make_samples.py [--out FOLDER] [--only NAME] [--mincho FILE] [--gothic FILE]
+    python data/make_samples.py [--out FOLDER] [--only NAME] [--font FILE]
 
 The texts are written in a small dialect of Markdown: a header of `key: value` lines between `---`,
 then `#` headings, paragraphs, `-` and `1.` lists and `|` tables. Besides:
@@ -8,6 +8,7 @@ then `#` headings, paragraphs, `-` and `1.` lists and `|` tables. Besides:
     ! !! !!!        lines of a title page, from small to large to small
     @page           a new page
     @labels STYLE   a new page, from which page labels start again: `r` is i, ii; `D` is 1, 2;
+                    `none` gives the file no labels;
                     anything else is a prefix before 1, 2 ("A-" is A-1, A-2)
     @contents TITLE a table of contents
     @widths 50 25 … the widths of the next table's columns, in per cent
@@ -27,6 +28,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from reportlab import rl_config
 from reportlab.lib import colors
 from reportlab.lib.enums import TA_CENTER, TA_JUSTIFY, TA_LEFT
 from reportlab.lib.styles import ParagraphStyle
@@ -50,9 +52,9 @@ from reportlab.platypus.tableofcontents import TableOfContents
 
 HERE = Path(__file__).parent
 SOURCES = HERE / "sources"
-MINCHO = Path("/usr/share/fonts/opentype/ipaexfont-mincho/ipaexm.ttf")
-GOTHIC = Path("/usr/share/fonts/opentype/ipaexfont-gothic/ipaexg.ttf")
+FONT = Path("/usr/share/fonts/opentype/ipaexfont-gothic/ipaexg.ttf")
 BREAK = "‖"
+HEADING = colors.HexColor("#16425b")
 INK = colors.HexColor("#1d2733")
 RULE = colors.HexColor("#8793a1")
 SHADE = colors.HexColor("#eef1f4")
@@ -74,7 +76,7 @@ class Source:
 
     @property
     def japanese(self) -> bool:
-        """Whether the text needs the Japanese fonts and line breaking."""
+        """Whether the text needs the Japanese font and line breaking."""
         return self.head["language"] == "ja"
 
 
@@ -87,9 +89,10 @@ class Styles:
 
     def __post_init__(self) -> None:
         japanese = self.source.japanese
-        self.text_font = "Mincho" if japanese else "Times-Roman"
-        self.head_font = "Gothic" if japanese else "Helvetica-Bold"
-        self.foot_font = "Gothic" if japanese else "Helvetica"
+        self.indent = 38 if japanese else 20
+        self.text_font = "Japanese" if japanese else "Times-Roman"
+        self.head_font = "Japanese" if japanese else "Helvetica-Bold"
+        self.foot_font = "Japanese" if japanese else "Helvetica"
         size = float(self.source.head.get("size", 10.5))
         self.big = float(self.source.head.get("h1", 17))
         align = TA_LEFT if self.source.head.get("align") == "left" else TA_JUSTIFY
@@ -101,11 +104,14 @@ class Styles:
             "wordWrap": "CJK" if japanese else None,
             "alignment": TA_LEFT if japanese else align,
             "spaceAfter": 7,
+            "bulletFontName": self.text_font,
+            "bulletFontSize": size,
         }
 
     def __getitem__(self, name: str) -> ParagraphStyle:
         if name not in self.made:
             head = {"fontName": self.head_font, "alignment": TA_LEFT, "keepWithNext": 1}
+            head["textColor"] = HEADING
             centre = {"fontName": self.head_font, "alignment": TA_CENTER, "spaceAfter": 14}
             small = {"fontSize": 9, "leading": 12.5, "spaceAfter": 0, "alignment": TA_LEFT}
             own = {
@@ -124,7 +130,7 @@ class Styles:
                 "t1": centre | {"fontSize": 15, "leading": 20},
                 "t2": centre | {"fontSize": 22, "leading": 28},
                 "t3": centre | {"fontSize": 12, "leading": 17, "fontName": self.foot_font},
-                "item": {"leftIndent": 20, "bulletIndent": 2, "spaceAfter": 5},
+                "item": {"leftIndent": self.indent, "bulletIndent": 2, "spaceAfter": 5},
             }[name]
             self.made[name] = ParagraphStyle(name, **(self.base | own))
         return self.made[name]
@@ -138,7 +144,7 @@ def label_of(page: int, sections: dict[int, str]) -> str:
     style, number = sections[first], page - first + 1
     if style == "r":
         return ("", "i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x")[number]
-    return str(number) if style == "D" else f"{style}{number}"
+    return str(number) if style in ("D", "none") else f"{style}{number}"
 
 
 class Book(BaseDocTemplate):
@@ -186,7 +192,7 @@ class Book(BaseDocTemplate):
             self.notify("TOCEntry", (0, escape(text), self.page, key))
 
     def _head(self, canvas: Canvas, _: BaseDocTemplate) -> None:
-        if self.page in self.sections:
+        if self.page in self.sections and self.sections[self.page] != "none":
             style = self.sections[self.page]
             kind = {"r": "ROMAN_LOWER", "D": "ARABIC"}.get(style, "ARABIC")
             prefix = None if style in "rD" else style
@@ -260,7 +266,7 @@ class Builder:
         if word in ("!", "!!", "!!!"):
             gap = Spacer(0, 40) if self.book.cover else Spacer(0, 6)
             return [gap, Paragraph(inline(rest), self.styles[f"t{len(word)}"])]
-        if re.fullmatch(r"-|\d+\.", word):
+        if re.fullmatch(r"-|\d+\.|（\d+）", word):
             return self.paragraph(rest, "item", "•" if word == "-" else word)
         return self.paragraph(text, "text")
 
@@ -326,29 +332,29 @@ class Builder:
         return Paragraph(inline(text), own.clone(style, alignment=2) if right else own)
 
 
-def register_fonts(mincho: Path, gothic: Path) -> None:
-    """Register the Japanese fonts.
+def register_font(path: Path) -> None:
+    """Register the Japanese font.
 
     Raises:
-        SystemExit: A font is not there; the message says what to install.
+        SystemExit: The font is not there; the message says what to install.
     """
-    for name, path in (("Mincho", mincho), ("Gothic", gothic)):
-        if not path.is_file():
-            raise SystemExit(
-                f"{path}: no such font. On Debian: apt-get install fonts-ipaexfont;"
-                " elsewhere give --mincho and --gothic (TrueType outlines)."
-            )
-        pdfmetrics.registerFont(TTFont(name, str(path)))
-        pdfmetrics.registerFontFamily(name, name, "Gothic", name, "Gothic")
+    if not path.is_file():
+        raise SystemExit(
+            f"{path}: no such font. On Debian: apt-get install fonts-ipaexfont-gothic;"
+            " elsewhere give --font, a Japanese font with TrueType outlines."
+        )
+    pdfmetrics.registerFont(TTFont("Japanese", str(path)))
+    pdfmetrics.registerFontFamily("Japanese", *["Japanese"] * 4)
 
 
-def make(source_path: Path, out: Path, mincho: Path = MINCHO, gothic: Path = GOTHIC) -> Path:
+def make(source_path: Path, out: Path, font: Path = FONT) -> Path:
     """Make one PDF from one source and return its path."""
     source = Source.read(source_path)
     if source.japanese:
-        register_fonts(mincho, gothic)
+        register_font(font)
     path = out / source.head["file"]
     book = Book(path, source, Styles(source))
+    rl_config.useA85 = 0  # what A85 encodes is a quarter larger
     canvas = partial(Canvas, initialFontName=book.styles.text_font, pageCompression=1)
     book.multiBuild(Builder(book).build(), canvasmaker=canvas)
     return path
@@ -357,13 +363,12 @@ def make(source_path: Path, out: Path, mincho: Path = MINCHO, gothic: Path = GOT
 def main(
     out: Annotated[Path, typer.Option(help="Folder that the PDFs go into.")] = HERE,
     only: Annotated[str, typer.Option(help="Make only sources whose name contains this.")] = "",
-    mincho: Annotated[Path, typer.Option(help="Japanese text font.")] = MINCHO,
-    gothic: Annotated[Path, typer.Option(help="Japanese heading font.")] = GOTHIC,
+    font: Annotated[Path, typer.Option(help="Font of the Japanese sample.")] = FONT,
 ) -> None:
     """Make the sample PDFs."""
     for source in sorted(SOURCES.glob("*.md")):
         if only in source.name:
-            print(make(source, out, mincho, gothic))
+            print(make(source, out, font))
 
 
 if __name__ == "__main__":
