@@ -12,20 +12,23 @@ parent or a sentence to itself. Depth and k count passages.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
-from llama_index.core.schema import BaseNode, Document
-from llama_index.core.vector_stores.types import MetadataFilters
 
-from pipelines.documents import Page
+if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without it
+    from llama_index.core.schema import BaseNode, Document
+    from llama_index.core.vector_stores.types import MetadataFilters
+
+    from pipelines.documents import Page
 
 Vector = npt.NDArray[np.float32]
+How = Literal["vectors", "words"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,24 @@ class IndexConfig:
 
 @dataclass(frozen=True)
 class SourceInfo:
-    """One content in the index and the names under which it was given."""
+    """One content in the index and the names under which it was given.
+
+    Attributes:
+        content_hash: what tells one content from another.
+        names: paths (or ids of Documents) under which it was given, the first one first.
+        document_id: id of its Document, the SOURCE of its nodes.
+        title: title of the document.
+        pages: how many pages it has (0: a Document without pages).
+        pages_without_text: physical numbers of pages that hold no text.
+        nodes: how many nodes it has of each kind.
+        bytes: size of what was read.
+        reader: fingerprint of the reader that derived the text.
+        origin: name of the index that it was merged from (``""``: ingested here).
+        metadata: the user's own document metadata.
+        fingerprint: what, beside the bytes, decides that it is unchanged.
+        built: what was built of it: ``"parent"``, ``"parent:words"``, ``"child-128:vectors"``.
+        length: length of the derived text, in characters.
+    """
 
     content_hash: str
     names: tuple[str, ...]
@@ -90,6 +110,9 @@ class SourceInfo:
     reader: str
     origin: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict)
+    fingerprint: str = ""
+    built: frozenset[str] = frozenset()
+    length: int = 0
 
 
 class Selection(Protocol):
@@ -105,6 +128,11 @@ class Prepared:
     ``vectors`` maps a kind to its node ids (in row order) and an array of
     shape (nodes, dimension), unit length. A node whose script the model does
     not know has no row. ``terms`` maps a node id to its counted search terms.
+    ``fingerprint`` is what, beside the bytes, decides that the file is
+    unchanged (the reader that was asked for; by default the one that read it).
+    ``built`` says what is complete now (see :class:`SourceInfo`; by default all
+    that the index's configuration names). ``origin`` and ``origins`` (by name)
+    are set by a merge only.
     """
 
     names: tuple[str, ...]
@@ -112,6 +140,19 @@ class Prepared:
     nodes: Sequence[BaseNode]
     vectors: Mapping[str, tuple[Sequence[str], Vector]]
     terms: Mapping[str, Mapping[str, int]]
+    fingerprint: str = ""
+    built: frozenset[str] | None = None
+    bytes: int = 0
+    origin: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that verification found wrong: where, and what."""
+
+    check: str
+    message: str
 
 
 @runtime_checkable
@@ -119,10 +160,14 @@ class Snapshot(Protocol):
     """A reader's view of exactly one generation."""
 
     @property
-    def generation(self) -> int: ...
+    def generation(self) -> int:
+        """The generation that this snapshot sees; each commit raises it."""
+        ...
 
     @property
-    def config(self) -> IndexConfig: ...
+    def config(self) -> IndexConfig:
+        """The configuration in this generation."""
+        ...
 
     def search_vectors(
         self, kind: str, query: Vector, depth: int, within: Selection | None = None
@@ -182,8 +227,40 @@ class Snapshot(Protocol):
         """Return what the index holds, by first name."""
         ...
 
-    def has_kind(self, kind: str, how: Literal["vectors", "words"]) -> bool:
+    def source(self, content_hash: str) -> SourceInfo | None:
+        """Return one content, or ``None`` when the index does not hold it."""
+        ...
+
+    def find(self, name: str) -> SourceInfo | None:
+        """Return the content that was given under this name, or ``None``."""
+        ...
+
+    def names(self) -> list[str]:
+        """Return every name of every content, sorted."""
+        ...
+
+    def document(self, content_hash: str) -> Document:
+        """Return the Document of a content as it was read: text, page map, metadata.
+
+        Raises:
+            KeyError: the index does not hold it.
+        """
+        ...
+
+    def export(self, content_hash: str) -> Prepared:
+        """Return all of one content as it was put: what a merge writes elsewhere.
+
+        Raises:
+            KeyError: the index does not hold it.
+        """
+        ...
+
+    def has_kind(self, kind: str, how: How) -> bool:
         """Tell whether nodes of this kind were built to be searched in this way."""
+        ...
+
+    def incomplete(self, kind: str, how: How) -> list[str]:
+        """Return the content hashes for which this kind is still to be built."""
         ...
 
 
@@ -194,12 +271,40 @@ class Writer(Protocol):
         """Write one file whole: what any of its names pointed at before loses that name."""
         ...
 
-    def add_name(self, content_hash: str, name: str) -> None:
-        """Record one more name of a content that is already here."""
+    def extend(self, prepared: Prepared) -> None:
+        """Add nodes, vectors and terms to a content that is here; what it has stays.
+
+        Nodes whose id is here already are not written again, nor are vectors
+        or terms of a kind that has them. ``prepared.names`` are not looked at.
+
+        Raises:
+            KeyError: the index does not hold this content.
+        """
+        ...
+
+    def configure(self, config: IndexConfig) -> None:
+        """Record another configuration (more kinds).
+
+        Raises:
+            IndexMismatchError: it would change more than kinds and number format.
+        """
+        ...
+
+    def add_name(self, content_hash: str, name: str, *, origin: str = "") -> None:
+        """Record one more name of a content that is already here.
+
+        Another content that had this name loses it, and goes when it was its last.
+
+        Raises:
+            KeyError: the index does not hold this content.
+        """
         ...
 
     def remove(self, names: Iterable[str]) -> int:
-        """Take names away; content that has none left goes with all its nodes. Return the count of contents removed."""
+        """Take names away; content that has none left goes with all its nodes.
+
+        Returns how many contents were removed; names that are not known are passed over.
+        """
         ...
 
 
@@ -207,24 +312,35 @@ class Store(Protocol):
     """An index on its engine."""
 
     @property
-    def path(self) -> Path: ...
+    def path(self) -> Path:
+        """Where the index lies."""
+        ...
 
     @property
-    def config(self) -> IndexConfig: ...
+    def config(self) -> IndexConfig:
+        """The configuration as last seen by this process."""
+        ...
 
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """Open a view of the newest generation for one query."""
         ...
 
-    def writer(self, *, timeout: float = 30.0) -> AbstractContextManager[Writer]:
+    def writer(
+        self, *, timeout: float = 30.0, on_wait: Callable[[str], None] | None = None
+    ) -> AbstractContextManager[Writer]:
         """Become the writer, waiting ``timeout`` seconds for another one.
 
-        Leaving builds the derived files once.
+        Leaving builds the derived files once. ``on_wait`` is told, once and in
+        words, when another process writes.
 
         Raises:
             IndexLockedError: another process still writes.
             IndexReadOnlyError: the index may not be written here.
         """
+        ...
+
+    def verify(self) -> list[Finding]:
+        """Check every link of the index and return what is wrong (nothing: ``[]``)."""
         ...
 
     def close(self) -> None:

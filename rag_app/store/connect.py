@@ -1,0 +1,242 @@
+"""Connections to the database of one index: how they are opened, kept and translated."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+from pipelines.errors import (
+    IndexDamagedError,
+    IndexLockedError,
+    IndexNotFoundError,
+    IndexReadOnlyError,
+    RagError,
+    StoreError,
+)
+from rag_app.store.schema import DATABASE, check_schema
+
+_BUSY_SECONDS = 10.0
+_IDLE = 16  # connections kept open for the next query
+_LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
+_DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
+# After a fork the parent's connections are kept here, untouched: closing one
+# in the child could tidy up files that the parent still uses.
+_abandoned: list[object] = []
+
+
+@contextlib.contextmanager
+def translated(folder: Path) -> Iterator[None]:
+    """Turn an error of SQLite into one of ours that says what to do."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _ours(error, folder) from error
+
+
+def _ours(error: sqlite3.Error, folder: Path) -> RagError:
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if code in _DAMAGED:
+        return IndexDamagedError(
+            f"the database of {folder} is damaged: {error}",
+            hint="restore the folder from a copy, or remove it and ingest again",
+        )
+    if code in _LOCKED:
+        return IndexLockedError(
+            f"another process holds the database of {folder}: {error}", hint="try again"
+        )
+    if code in _READ_ONLY:
+        return IndexReadOnlyError(
+            f"{folder} cannot be written: {error}",
+            hint="ask for write permission on the folder, or copy the index elsewhere",
+        )
+    if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR}:
+        return StoreError(
+            f"writing or reading {folder} failed: {error}",
+            hint="free space on the disk and run it again; what was finished is kept",
+        )
+    return StoreError(f"the database of {folder} answered: {error}")
+
+
+class Connections:
+    """The open connections of one index in one process; never two threads on one.
+
+    A query borrows a connection for its time. Idle ones are kept, so that the
+    next query does not open the file again.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._guard = threading.Lock()
+        self._idle: list[Connection] = []
+        self._pid = os.getpid()
+        self._closed = False
+
+    @contextlib.contextmanager
+    def borrow(self) -> Iterator[Connection]:
+        """Lend a connection for reading."""
+        connection = self._take()
+        try:
+            yield connection
+        finally:
+            self._give(connection)
+
+    def close(self) -> None:
+        """Close all idle connections; borrowed ones close when they come back."""
+        self._after_fork()
+        with self._guard:
+            idle, self._idle, self._closed = self._idle, [], True
+        for connection in idle:
+            connection.close()
+
+    def _take(self) -> Connection:
+        self._after_fork()
+        with self._guard:
+            if self._closed:
+                raise StoreError(f"the index {self.folder} was closed", hint="open it again")
+            while self._idle:
+                connection = self._idle.pop()
+                if connection.is_current():
+                    return connection
+                connection.close()
+        return open_reader(self.folder)
+
+    def _give(self, connection: Connection) -> None:
+        with self._guard:
+            if not self._closed and len(self._idle) < _IDLE:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def _after_fork(self) -> None:
+        if self._pid != os.getpid():
+            _abandoned.append(self._idle)
+            self._idle, self._pid, self._guard = [], os.getpid(), threading.Lock()
+
+
+class Connection:
+    """One connection and how the file stood when it was opened."""
+
+    def __init__(self, folder: Path, sql: sqlite3.Connection, *, immutable: bool) -> None:
+        self.sql = sql
+        self.immutable = immutable
+        self._folder = folder
+        self._stamp = _stamp(folder) if immutable else None
+
+    def is_current(self) -> bool:
+        """Tell whether the file is still the one that was opened.
+
+        An immutable connection takes no locks and sees no changes, so another
+        user's writing must be noticed from outside.
+        """
+        return not self.immutable or self._stamp == _stamp(self._folder)
+
+    def close(self) -> None:
+        """Close it; the last one of all processes tidies up the write-ahead log."""
+        self.sql.close()
+
+
+def open_reader(folder: Path) -> Connection:
+    """Open the database for reading.
+
+    Raises:
+        IndexNotFoundError: there is no index in this folder.
+        IndexDamagedError, IndexNewerError: it does not read, or not by this version.
+        IndexReadOnlyError: the folder may not be written and another user's
+            writing is not finished, so that reading is not safe.
+    """
+    database = folder / DATABASE
+    if not database.is_file():
+        raise _not_found(folder)
+    with translated(folder):
+        if is_writable(folder):
+            sql = _connect(database, "mode=rw")
+            sql.execute("PRAGMA query_only = ON")
+            immutable = False
+        else:
+            sql, immutable = _open_unwritable(database)
+        try:
+            check_schema(sql, str(folder))
+        except BaseException:
+            sql.close()
+            raise
+    return Connection(folder, sql, immutable=immutable)
+
+
+def open_writer(folder: Path) -> sqlite3.Connection:
+    """Open the database for writing; the caller holds the writer's lock."""
+    database = folder / DATABASE
+    if not database.is_file():
+        raise _not_found(folder)
+    with translated(folder):
+        sql = _connect(database, "mode=rw")
+        try:
+            check_schema(sql, str(folder))
+            # A commit that was reported survives a power cut, not only a kill.
+            sql.execute("PRAGMA synchronous = FULL")
+            sql.execute("PRAGMA cache_size = -65536")
+        except BaseException:
+            sql.close()
+            raise
+    return sql
+
+
+def is_writable(folder: Path) -> bool:
+    """Tell whether this user may write the folder and the database in it."""
+    database = folder / DATABASE
+    log = Path(f"{database}-wal")
+    places = [folder, database, *([log] if log.exists() else [])]
+    return all(os.access(place, os.W_OK) for place in places)
+
+
+def _open_unwritable(database: Path) -> tuple[sqlite3.Connection, bool]:
+    log = Path(f"{database}-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        return _connect(database, "mode=ro&immutable=1"), True
+    try:
+        # While a writer lives its shared memory can be read beside it.
+        sql = _connect(database, "mode=ro")
+        sql.execute("SELECT generation FROM state").fetchone()
+    except sqlite3.OperationalError as error:
+        raise IndexReadOnlyError(
+            f"{database.parent} may not be written by this user, and its last writer has not "
+            f"finished ({log.name} holds changes): reading it could give wrong answers",
+            hint="let a user who may write the folder open it once, or wait for the writer",
+        ) from error
+    return sql, False
+
+
+def _connect(database: Path, mode: str) -> sqlite3.Connection:
+    sql = sqlite3.connect(
+        f"file:{quote(str(database.absolute()))}?{mode}",
+        uri=True,
+        timeout=_BUSY_SECONDS,
+        isolation_level=None,  # transactions are begun and ended where one reads it
+        check_same_thread=False,  # the pool hands a connection to one thread at a time
+    )
+    sql.execute("PRAGMA temp_store = MEMORY")
+    return sql
+
+
+def _stamp(folder: Path) -> tuple[object, ...]:
+    database = folder / DATABASE
+    log = Path(f"{database}-wal")
+    state = database.stat()
+    return (
+        state.st_ino,
+        state.st_size,
+        state.st_mtime_ns,
+        log.exists() and log.stat().st_size > 0,
+    )
+
+
+def _not_found(folder: Path) -> IndexNotFoundError:
+    return IndexNotFoundError(
+        f"there is no index in {folder}",
+        hint="make one with `rag ingest PATH… --index FOLDER`, or give another folder",
+    )

@@ -1,0 +1,80 @@
+"""A whole content read back as it was put, to be written into another index."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import defaultdict
+
+import numpy as np
+
+from rag_app.store import parts
+from rag_app.store.protocol import Prepared, Vector
+from rag_app.store.reading import Reader, unpacked
+from rag_app.store.sources import read_sources
+
+
+def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Prepared:
+    """Return document, nodes, vectors and terms of one content, with its names."""
+    (source,) = read_sources(sql, content)
+    ids = unpacked(
+        sql.execute("SELECT node, node_id FROM nodes WHERE content = ?", (content,)).fetchall()
+    )
+    origins = sql.execute(
+        "SELECT name, origin FROM names WHERE content = ? ORDER BY name_row", (content,)
+    )
+    return Prepared(
+        names=source.names,
+        document=reader.document(content),
+        nodes=reader.of_content(content),
+        vectors=_vectors(sql, content, ids),
+        terms=_terms(sql, content, ids),
+        fingerprint=source.fingerprint,
+        built=source.built,
+        bytes=source.bytes,
+        origin=source.origin,
+        origins=dict(origins.fetchall()),
+    )
+
+
+def _vectors(
+    sql: sqlite3.Connection, content: int, ids: dict[int, str]
+) -> dict[str, tuple[list[str], Vector]]:
+    found: dict[str, list[tuple[list[str], Vector]]] = defaultdict(list)
+    for part, kind in _parts(sql, "vectors", content):
+        segment = parts.read_vectors(sql, part)
+        found[kind].append(([ids[row] for row in segment.nodes.tolist()], segment.matrix))
+    return {
+        kind: (
+            [node_id for node_ids, _ in pieces for node_id in node_ids],
+            np.concatenate([matrix for _, matrix in pieces]),
+        )
+        for kind, pieces in found.items()
+    }
+
+
+def _terms(sql: sqlite3.Connection, content: int, ids: dict[int, str]) -> dict[str, dict[str, int]]:
+    found: dict[str, dict[str, int]] = {}
+    for part, _ in _parts(sql, "words", content):
+        segment = parts.read_words(sql, part)
+        rows = sql.execute(
+            "SELECT term_id, term FROM terms WHERE term_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(segment.terms.tolist()),),
+        )
+        words = dict(rows.fetchall())
+        nodes = [ids[row] for row in segment.nodes.tolist()]
+        found |= {node_id: {} for node_id in nodes}
+        for term in segment.terms.tolist():
+            entries, counts = segment.postings(term) or ((), ())
+            for entry, count in zip(entries, counts, strict=True):
+                found[nodes[entry]][words[term]] = int(count)
+    return found
+
+
+def _parts(sql: sqlite3.Connection, table: str, content: int) -> list[tuple[int, str]]:
+    rows = sql.execute(
+        f"SELECT part, name FROM {table} JOIN kinds USING (kind)"  # noqa: S608
+        " WHERE content = ? ORDER BY part",
+        (content,),
+    )
+    return rows.fetchall()

@@ -1,0 +1,138 @@
+"""One writer at a time: an operating system's lock beside the database.
+
+SQLite has a lock of its own, but waiting on it is blind: nothing tells who
+writes, and it is held only inside a transaction. This one is held for a whole
+run, names its holder, and goes with the process, however it dies.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pipelines.errors import IndexLockedError, IndexReadOnlyError
+
+_log = logging.getLogger(__name__)
+
+# File systems whose locks or shared memory SQLite's write-ahead log cannot trust.
+NETWORK_FILE_SYSTEMS = frozenset(
+    {
+        "nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "ncpfs", "afs", "coda", "9p",
+        "ceph", "glusterfs", "lustre", "beegfs", "gpfs", "davfs", "davfs2", "ocfs2",
+        "fuse.sshfs", "fuse.s3fs", "fuse.rclone", "fuse.glusterfs", "fuse.ceph-fuse",
+        "fuse.davfs2", "fuse.gcsfuse", "fuse.goofys", "fuse.smbnetfs", "fuse.curlftpfs",
+    }
+)  # fmt: skip
+MOUNTS = Path("/proc/mounts")
+_PAUSE = 0.05  # seconds between two tries
+
+
+def file_system(path: Path, mounts: Path | None = None) -> str:
+    """Return the type of the file system that holds ``path`` (``""``: not known here)."""
+    try:
+        lines = (mounts or MOUNTS).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""  # not Linux: there is no such list to read
+    best, kind = -1, ""
+    target = path.absolute().resolve()
+    for line in lines:
+        fields = line.split()
+        if len(fields) < 3:
+            continue
+        place = Path(fields[1].replace("\\040", " "))
+        # A later line covers an earlier one at the same place.
+        if target.is_relative_to(place) and len(place.parts) >= best:
+            best, kind = len(place.parts), fields[2]
+    return kind
+
+
+def refuse_network_drive(path: Path, mounts: Path | None = None) -> None:
+    """Accept only a file system on which several processes may share a database.
+
+    Raises:
+        IndexReadOnlyError: a network file system, with its type.
+    """
+    kind = file_system(path, mounts)
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise IndexReadOnlyError(
+            f"{path} lies on a network drive ({kind}), where a database can be damaged by "
+            "writing: its locks and shared memory do not work between machines",
+            hint="keep the index on a local disk; reading a copy from the drive is fine",
+        )
+
+
+@contextlib.contextmanager
+def writer_lock(
+    path: Path, *, timeout: float, on_wait: Callable[[str], None] | None = None
+) -> Iterator[None]:
+    """Hold the lock file ``path``, waiting up to ``timeout`` seconds for another holder.
+
+    Args:
+        path: the lock file; made when it is not there, never removed.
+        timeout: seconds; 0 tries once.
+        on_wait: told once, in words, that and for whom this process waits.
+
+    Raises:
+        IndexLockedError: the other one still holds it.
+        IndexReadOnlyError: the lock file cannot be opened for writing.
+    """
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    except OSError as error:
+        raise IndexReadOnlyError(
+            f"{path.parent} cannot be written: {error.strerror}",
+            hint="ask for write permission on the folder, or copy the index elsewhere",
+        ) from error
+    try:
+        _acquire(handle, path, timeout, on_wait)
+    except BaseException:
+        os.close(handle)
+        raise
+    try:
+        os.ftruncate(handle, 0)
+        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        fcntl.flock(
+            handle, fcntl.LOCK_UN
+        )  # a forked child may share the handle: closing is not enough
+        os.close(handle)
+
+
+def _acquire(
+    handle: int, path: Path, timeout: float, on_wait: Callable[[str], None] | None
+) -> None:
+    deadline = time.monotonic() + timeout
+    told = False
+    while not _try_lock(handle):
+        holder = _holder(handle)
+        if time.monotonic() >= deadline:
+            raise IndexLockedError(
+                f"{path.parent} is being written by {holder}; waited {timeout:g} s",
+                hint="wait until it has finished, or give a longer time limit",
+            )
+        if not told:
+            message = f"waiting for {holder}, which writes to {path.parent}"
+            _log.warning(message)
+            if on_wait is not None:
+                on_wait(message)
+            told = True
+        time.sleep(min(_PAUSE, max(0.0, deadline - time.monotonic())))
+
+
+def _try_lock(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _holder(handle: int) -> str:
+    text = os.pread(handle, 32, 0).decode("ascii", errors="replace").strip()
+    return f"process {text}" if text.isdigit() else "another process"

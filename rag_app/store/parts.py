@@ -1,0 +1,213 @@
+"""Parts: the vectors, or the counted words, of one content and one kind, as blobs.
+
+A part is written once and removed whole. Its nodes are ordered by passage, so
+that the nodes of one passage lie together.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from pipelines.errors import EmbeddingError
+from rag_app.store.codec import Ints, pack_ints, unpack_ints
+from rag_app.store.protocol import Vector
+from rag_app.store.segments import VectorSegment, WordSegment
+
+PART_ROWS = 4096  # vectors in a part, so that a blob stays small enough to read whole
+_UNIT = 1e-3  # how far from 1 the length of a vector may lie
+
+
+def write_vectors(
+    sql: sqlite3.Connection,
+    content: int,
+    kind: int,
+    rows: Sequence[tuple[int, int]],
+    matrix: Vector,
+    *,
+    dimension: int,
+) -> None:
+    """Write the vectors of nodes that have none yet.
+
+    Args:
+        sql: the writer's connection, in a transaction.
+        content: number of the content.
+        kind: number of the kind.
+        rows: (node row, passage row) of each vector.
+        matrix: shape (len(rows), dimension), unit length.
+        dimension: the index's.
+
+    Raises:
+        EmbeddingError: another shape, a number that is not finite, or not unit length.
+    """
+    _check(matrix, len(rows), dimension)
+    nodes, passages = _columns(rows)
+    here = _written(sql, "vectors", content, kind)
+    order = _order(nodes, passages, here)
+    for chosen in _cut(passages[order]):
+        picked = order[chosen]
+        sql.execute(
+            "INSERT INTO vectors (content, kind, count, nodes, passages, matrix)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (
+                content,
+                kind,
+                len(picked),
+                pack_ints(nodes[picked]),
+                pack_ints(passages[picked]),
+                np.ascontiguousarray(matrix[picked], dtype="<f4").tobytes(),
+            ),
+        )
+
+
+def read_vectors(sql: sqlite3.Connection, part: int) -> VectorSegment:
+    """Return one part as a segment."""
+    nodes, passages, matrix = sql.execute(
+        "SELECT nodes, passages, matrix FROM vectors WHERE part = ?", (part,)
+    ).fetchone()
+    rows = unpack_ints(nodes)
+    return VectorSegment(
+        parts=np.array([part], dtype=np.int64),
+        ends=np.array([len(rows)], dtype=np.int64),
+        nodes=rows,
+        passages=unpack_ints(passages),
+        matrix=np.frombuffer(matrix, dtype="<f4").reshape(len(rows), -1),
+    )
+
+
+def write_words(
+    sql: sqlite3.Connection,
+    content: int,
+    kind: int,
+    rows: Sequence[tuple[int, int]],
+    counts: Sequence[Mapping[str, int]],
+) -> None:
+    """Write the counted terms of nodes that have none yet; ``counts`` goes with ``rows``."""
+    nodes, passages = _columns(rows)
+    order = _order(nodes, passages, _written(sql, "words", content, kind))
+    if not len(order):
+        return
+    chosen = [counts[index] for index in order]
+    entries = [(term, node, tf) for node, terms in enumerate(chosen) for term, tf in terms.items()]
+    ids = _intern(sql, {term for term, _, _ in entries})
+    table = np.array([(ids[term], node, tf) for term, node, tf in entries], dtype=np.int64)
+    table = table.reshape(-1, 3)
+    table = table[np.lexsort((table[:, 1], table[:, 0]))]
+    terms, starts = np.unique(table[:, 0], return_index=True)
+    sql.execute(
+        "INSERT INTO words (content, kind, count, nodes, passages, lengths, terms, starts,"
+        " entries, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            content,
+            kind,
+            len(order),
+            pack_ints(nodes[order]),
+            pack_ints(passages[order]),
+            pack_ints([sum(terms_of.values()) for terms_of in chosen]),
+            pack_ints(terms),
+            pack_ints([*starts, len(table)]),
+            table[:, 1].astype("<u4").tobytes(),
+            table[:, 2].astype("<u4").tobytes(),
+        ),
+    )
+
+
+def read_words(sql: sqlite3.Connection, part: int) -> WordSegment:
+    """Return one part as a segment."""
+    nodes, passages, lengths, terms, starts, entries, counts = sql.execute(
+        "SELECT nodes, passages, lengths, terms, starts, entries, counts FROM words WHERE part = ?",
+        (part,),
+    ).fetchone()
+    rows = unpack_ints(nodes)
+    return WordSegment(
+        parts=np.array([part], dtype=np.int64),
+        ends=np.array([len(rows)], dtype=np.int64),
+        nodes=rows,
+        passages=unpack_ints(passages),
+        lengths=unpack_ints(lengths),
+        terms=unpack_ints(terms),
+        starts=unpack_ints(starts),
+        entries=np.frombuffer(entries, dtype="<u4"),
+        counts=np.frombuffer(counts, dtype="<u4"),
+    )
+
+
+def release_terms(sql: sqlite3.Connection, content: int) -> None:
+    """Forget the terms that only this content used; its parts go afterwards."""
+    for (blob,) in sql.execute("SELECT terms FROM words WHERE content = ?", (content,)).fetchall():
+        sql.execute(
+            "UPDATE terms SET uses = uses - 1 WHERE term_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(unpack_ints(blob).tolist()),),
+        )
+    sql.execute("DELETE FROM terms WHERE uses <= 0")
+
+
+def find_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of the terms that the index knows."""
+    rows = sql.execute(
+        "SELECT term, term_id FROM terms WHERE term IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(terms)),),
+    )
+    return dict(rows.fetchall())
+
+
+def _intern(sql: sqlite3.Connection, terms: set[str]) -> dict[str, int]:
+    ordered = sorted(terms)
+    sql.executemany(
+        "INSERT INTO terms (term, uses) VALUES (?, 1)"
+        " ON CONFLICT (term) DO UPDATE SET uses = uses + 1",
+        [(term,) for term in ordered],
+    )
+    return find_terms(sql, ordered)
+
+
+def _columns(rows: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
+    table = np.array(rows, dtype=np.int64).reshape(-1, 2)
+    return table[:, 0], table[:, 1]
+
+
+def _written(sql: sqlite3.Connection, table: str, content: int, kind: int) -> Ints:
+    blobs = sql.execute(
+        f"SELECT nodes FROM {table} WHERE content = ? AND kind = ?",  # noqa: S608
+        (content, kind),
+    ).fetchall()
+    return np.concatenate([np.empty(0, np.int64), *(unpack_ints(blob) for (blob,) in blobs)])
+
+
+def _order(nodes: Ints, passages: Ints, here: Ints) -> Ints:
+    """Return the positions of the rows to write, by passage and then by node."""
+    order = np.lexsort((nodes, passages))
+    return order[~np.isin(nodes[order], here)] if len(here) else order
+
+
+def _cut(passages: Ints) -> list[slice]:
+    """Cut into parts of about ``PART_ROWS``, never inside a passage."""
+    slices, start = [], 0
+    while start < len(passages):
+        stop = min(start + PART_ROWS, len(passages))
+        if stop < len(passages):
+            first = int(np.searchsorted(passages, passages[stop], side="left"))
+            last = int(np.searchsorted(passages, passages[stop], side="right"))
+            stop = first if first > start else last
+        slices.append(slice(start, stop))
+        start = stop
+    return slices
+
+
+def _check(matrix: npt.NDArray[np.float32], count: int, dimension: int) -> None:
+    if matrix.shape != (count, dimension):
+        raise EmbeddingError(
+            f"vectors of shape {matrix.shape} were given for {count} nodes; "
+            f"the index holds vectors of {dimension} numbers",
+            hint="open the index with the embedding model it was made with",
+        )
+    norms = np.linalg.norm(matrix, axis=1)
+    if not np.all(np.abs(norms - 1.0) < _UNIT):  # also true of a number that is not finite
+        raise EmbeddingError(
+            "the embedding model gave a vector that is not of unit length, or not finite",
+            hint="a vector of zeros or NaN often means a damaged model",
+        )

@@ -1,0 +1,149 @@
+"""Reading nodes, text and pages back from the tables, each by its span."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from pipelines.documents import Page
+from rag_app.store.codec import OWN_KEYS, derive, pack_id, restore, unpack_id
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import BaseNode, Document
+
+_COLUMNS = (
+    "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
+    " n.heading, n.window_start, n.window_end, n.text, n.extra, p.node_id, p.start, p.stop"
+    " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
+)
+
+
+class Reader:
+    """Reads within one transaction; what belongs to a content is read once."""
+
+    def __init__(self, sql: sqlite3.Connection) -> None:
+        self._sql = sql
+        self._contents: dict[int, tuple[str, str, dict[str, str]]] = {}
+
+    def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
+        """Return fresh nodes by id; ids that are not here are left out."""
+        found = {}
+        for node_id in dict.fromkeys(node_ids):
+            row = self._sql.execute(f"{_COLUMNS} WHERE n.node_id = ?", (pack_id(node_id),))
+            values = row.fetchone()
+            if values is not None:
+                found[node_id] = self._node(values)
+        return found
+
+    def children(self, passage_id: str, kind: str | None) -> list[BaseNode]:
+        """Return the nodes that lead to a passage, by kind and position."""
+        rows = self._sql.execute(
+            f"{_COLUMNS} WHERE n.passage = (SELECT node FROM nodes WHERE node_id = ?)"
+            " AND n.passage <> n.node AND coalesce(k.name = ?, 1) ORDER BY n.start, n.node",
+            (pack_id(passage_id), kind),
+        )
+        return [self._node(values) for values in rows.fetchall()]
+
+    def of_content(self, content: int) -> list[BaseNode]:
+        """Return all nodes of a content, in the order in which they were written."""
+        rows = self._sql.execute(f"{_COLUMNS} WHERE n.content = ? ORDER BY n.node", (content,))
+        return [self._node(values) for values in rows.fetchall()]
+
+    def text(self, content: int, start: int, stop: int) -> str:
+        """Return a span of the derived text."""
+        rows = self._sql.execute(
+            "SELECT start, text FROM blocks WHERE content = ? AND start < ? AND start >="
+            " (SELECT coalesce(max(start), 0) FROM blocks WHERE content = ? AND start <= ?)"
+            " ORDER BY start",
+            (content, stop, content, max(start, 0)),
+        ).fetchall()
+        if not rows:
+            return ""
+        first = rows[0][0]
+        joined = "".join(text for _, text in rows)
+        return joined[max(start - first, 0) : max(stop - first, 0)]
+
+    def pages(self, content: int, start: int, stop: int | None, *, raw: bool) -> list[Page]:
+        """Return the pages that share a character with a span; all of them without an end."""
+        columns = "number, label, start, stop, raw" if raw else "number, label, start, stop, ''"
+        if stop is None:
+            where, values = "stop > ? OR ? = 0", (start, start)
+        else:
+            where, values = "stop > ? AND start < ? AND stop > start", (start, stop)
+        rows = self._sql.execute(
+            f"SELECT {columns} FROM pages WHERE content = ? AND ({where}) ORDER BY start, position",  # noqa: S608
+            (content, *values),
+        ).fetchall()
+        return [
+            Page(number, label, low, high, self.text(content, low, high) if own is None else own)
+            for number, label, low, high, own in rows
+        ]
+
+    def document(self, content: int) -> Document:
+        """Return the Document as it was read."""
+        from llama_index.core.schema import Document
+
+        content_hash, reader, length, beyond = self._sql.execute(
+            "SELECT content_hash, reader, length, metadata FROM contents WHERE content = ?",
+            (content,),
+        ).fetchone()
+        document_id, title, names = self._content(content)
+        metadata: dict[str, Any] = {
+            "file_name": names["file_name"],
+            "file_path": names["file_path"],
+            "title": title,
+            "content_hash": content_hash,
+            "reader": reader,
+            "page_map": [
+                {"number": p.number, "label": p.label, "start": p.start, "end": p.end, "raw": p.raw}
+                for p in self.pages(content, 0, None, raw=True)
+            ],
+            **json.loads(beyond),
+        }
+        return Document(
+            id_=document_id,
+            text=self.text(content, 0, length),
+            metadata=metadata,
+            excluded_embed_metadata_keys=list(metadata),
+            excluded_llm_metadata_keys=list(metadata),
+        )
+
+    def _node(self, values: tuple[Any, ...]) -> BaseNode:
+        (node_id, content, kind, passage, row, start, stop, script) = values[:8]
+        own = dict(zip(OWN_KEYS, values[8:11], strict=True))
+        text, extra, lead_id, lead_start, lead_stop = values[11:]
+        document_id, title, names = self._content(content)
+        low, high = (lead_start, lead_stop) if start is None else (start, stop)
+        pages = [] if low is None else self.pages(content, low, high, raw=False)
+        return restore(
+            derive(kind, title, script, own, pages),
+            extra,
+            node_id=unpack_id(node_id),
+            text=self.text(content, start, stop) if text is None else text,
+            span=(start, stop),
+            document_id=document_id,
+            passage_id=None if passage == row else unpack_id(lead_id),
+            names=names,
+        )
+
+    def _content(self, content: int) -> tuple[str, str, dict[str, str]]:
+        """Return (document id, title, the first name as metadata)."""
+        if content not in self._contents:
+            document_id, title, origin = self._sql.execute(
+                "SELECT document_id, title, origin FROM contents WHERE content = ?", (content,)
+            ).fetchone()
+            name = self._sql.execute(
+                "SELECT file_name, name FROM names WHERE content = ? ORDER BY name_row LIMIT 1",
+                (content,),
+            ).fetchone()
+            file_name, file_path = name or ("", "")
+            names = {"file_name": file_name, "file_path": file_path, "origin": origin}
+            self._contents[content] = (document_id, title, names)
+        return self._contents[content]
+
+
+def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:
+    """Return node ids by row."""
+    return {row: unpack_id(stored) for row, stored in rows}

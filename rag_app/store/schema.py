@@ -1,0 +1,170 @@
+"""The tables of an index, and how a database is told to be one of ours.
+
+``contents`` holds one row per content (the bytes of a file, or a Document),
+``names`` the paths under which it was given. ``blocks`` is the derived text in
+slices, so that the text of a node is read by its span. ``vectors`` and
+``words`` hold what is searched, in *parts*: one part belongs to one content
+and one kind, is written once and removed whole. Neither a row number of a node
+nor the number of a part is ever used twice, so that a derived file, which
+holds such numbers, can be compared with the database at any later time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+
+from pipelines.errors import IndexDamagedError, IndexNewerError
+
+SCHEMA_VERSION = 1
+APPLICATION_ID = 0x52414731  # "RAG1": tells an index from any other SQLite file
+DATABASE = "index.sqlite"
+DERIVED = "derived"
+LOCK = "write.lock"
+
+_TABLES = """
+CREATE TABLE state (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    generation INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    config TEXT NOT NULL
+);
+CREATE TABLE contents (
+    content INTEGER PRIMARY KEY AUTOINCREMENT,
+    content_hash TEXT NOT NULL UNIQUE,
+    document_id TEXT NOT NULL UNIQUE,
+    title TEXT NOT NULL,
+    reader TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    bytes INTEGER NOT NULL,
+    length INTEGER NOT NULL,
+    pages INTEGER NOT NULL,
+    blank_pages TEXT NOT NULL,
+    counts TEXT NOT NULL,
+    built TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    metadata TEXT NOT NULL
+);
+CREATE TABLE names (
+    name_row INTEGER PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    origin TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    file_name TEXT NOT NULL,
+    UNIQUE (name, origin)
+);
+CREATE INDEX names_content ON names (content);
+CREATE TABLE pages (
+    page INTEGER PRIMARY KEY,
+    content INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    number INTEGER,
+    label TEXT NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    raw TEXT
+);
+CREATE INDEX pages_start ON pages (content, start, stop, position, number);
+CREATE TABLE blocks (
+    block INTEGER PRIMARY KEY,
+    content INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    stop INTEGER NOT NULL,
+    text TEXT NOT NULL
+);
+CREATE UNIQUE INDEX blocks_start ON blocks (content, start);
+CREATE TABLE kinds (
+    kind INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+);
+CREATE TABLE nodes (
+    node INTEGER PRIMARY KEY AUTOINCREMENT,
+    node_id NOT NULL UNIQUE,
+    content INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    passage INTEGER NOT NULL,
+    start INTEGER,
+    stop INTEGER,
+    script TEXT NOT NULL,
+    heading TEXT,
+    window_start INTEGER,
+    window_end INTEGER,
+    text TEXT,
+    extra TEXT
+);
+CREATE INDEX nodes_content ON nodes (content, kind);
+CREATE INDEX nodes_children ON nodes (passage, kind) WHERE passage <> node;
+CREATE INDEX nodes_passages ON nodes (content, start, stop, script) WHERE passage = node;
+CREATE INDEX nodes_extra ON nodes (node) WHERE passage = node AND extra IS NOT NULL;
+CREATE TABLE vectors (
+    part INTEGER PRIMARY KEY AUTOINCREMENT,
+    content INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    nodes BLOB NOT NULL,
+    passages BLOB NOT NULL,
+    matrix BLOB NOT NULL
+);
+CREATE INDEX vectors_kind ON vectors (kind, part, count);
+CREATE INDEX vectors_content ON vectors (content);
+CREATE TABLE words (
+    part INTEGER PRIMARY KEY AUTOINCREMENT,
+    content INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    nodes BLOB NOT NULL,
+    passages BLOB NOT NULL,
+    lengths BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    starts BLOB NOT NULL,
+    entries BLOB NOT NULL,
+    counts BLOB NOT NULL
+);
+CREATE INDEX words_kind ON words (kind, part, count);
+CREATE INDEX words_content ON words (content);
+CREATE TABLE terms (
+    term_id INTEGER PRIMARY KEY AUTOINCREMENT,
+    term TEXT NOT NULL UNIQUE,
+    uses INTEGER NOT NULL
+);
+CREATE INDEX terms_unused ON terms (term_id) WHERE uses <= 0;
+CREATE TABLE derived (
+    file TEXT PRIMARY KEY,
+    how TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    generation INTEGER NOT NULL,
+    rows INTEGER NOT NULL
+);
+"""
+
+
+def create_tables(connection: sqlite3.Connection, config: str) -> None:
+    """Make the tables of a new index in one transaction; ``config`` is its JSON."""
+    connection.execute("PRAGMA page_size = 8192")
+    connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
+    connection.execute("INSERT INTO state VALUES (1, 0, 0, ?)", (config,))
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+    connection.execute("COMMIT")
+
+
+def check_schema(connection: sqlite3.Connection, where: str) -> None:
+    """Accept a database of ours whose schema we know.
+
+    Raises:
+        IndexDamagedError: another program's database, or one without our tables.
+        IndexNewerError: written by a later version of this program.
+    """
+    (application,) = connection.execute("PRAGMA application_id").fetchone()
+    (version,) = connection.execute("PRAGMA user_version").fetchone()
+    if application != APPLICATION_ID or version < 1:
+        raise IndexDamagedError(
+            f"{where} is a database, but not one of this program",
+            hint="give another folder, or remove this one and ingest again",
+        )
+    if version > SCHEMA_VERSION:
+        raise IndexNewerError(
+            f"{where} has schema {version}; this program knows schemas up to {SCHEMA_VERSION}",
+            hint="install the version of this program that wrote it, or a later one",
+        )

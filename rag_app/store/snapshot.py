@@ -1,0 +1,208 @@
+"""A reader's view of exactly one generation: one read transaction per query."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag_app.store import filters as filtering
+from rag_app.store import parts
+from rag_app.store.config import load_config
+from rag_app.store.cosine import Scored
+from rag_app.store.exporting import export_content
+from rag_app.store.filters import PassageSelection
+from rag_app.store.passages import PassageTable
+from rag_app.store.protocol import Hit, How, IndexConfig, Prepared, Selection, SourceInfo, Vector
+from rag_app.store.reading import Reader, unpacked
+from rag_app.store.segments import Bools
+from rag_app.store.sources import read_sources
+from rag_app.store.views import Views
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import BaseNode, Document
+    from llama_index.core.vector_stores.types import MetadataFilters
+
+    from pipelines.documents import Page
+
+
+class SqliteSnapshot:
+    """Answers from one read transaction; the store opens and ends it."""
+
+    def __init__(self, sql: sqlite3.Connection, views: Views) -> None:
+        self._sql = sql
+        self._views = views
+        self._reader = Reader(sql)
+        generation, epoch, config = sql.execute(
+            "SELECT generation, epoch, config FROM state"
+        ).fetchone()
+        self._stamp = (int(generation), int(epoch))
+        self._config = load_config(config)
+
+    @property
+    def generation(self) -> int:
+        """The generation that this snapshot sees."""
+        return self._stamp[0]
+
+    @property
+    def config(self) -> IndexConfig:
+        """The configuration in this generation."""
+        return self._config
+
+    def search_vectors(
+        self, kind: str, query: Vector, depth: int, within: Selection | None = None
+    ) -> list[Hit]:
+        """Return the ``depth`` best passages by cosine, each by its best node of ``kind``."""
+        number = self._kind(kind)
+        if number is None:
+            return []
+        view = self._views.vectors(self._sql, number, self._stamp)
+        vector = np.asarray(query, dtype=np.float32).reshape(-1)
+        return self._hits(view.search(vector, depth, self._mask(within)), depth)
+
+    def search_words(
+        self, kind: str, terms: Sequence[str], depth: int, within: Selection | None = None
+    ) -> list[Hit]:
+        """Return the ``depth`` best passages by BM25; only those with a term, scores above 0."""
+        number = self._kind(kind)
+        ids = parts.find_terms(self._sql, terms) if number is not None else {}
+        if number is None or not ids:
+            return []
+        view = self._views.words(self._sql, number, self._stamp)
+        known = [ids[term] for term in terms if term in ids]
+        return self._hits(view.search(known, depth, self._mask(within)), depth)
+
+    def document_frequencies(self, kind: str, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return how many nodes of ``kind`` have terms counted, and how many hold each term."""
+        number = self._kind(kind)
+        if number is None:
+            return 0, dict.fromkeys(terms, 0)
+        view = self._views.words(self._sql, number, self._stamp)
+        ids = parts.find_terms(self._sql, list(terms))
+        return view.count, {term: view.frequency(ids[term]) if term in ids else 0 for term in terms}
+
+    def select(
+        self, filters: MetadataFilters | None = None, *, scripts: Collection[str] | None = None
+    ) -> PassageSelection:
+        """Return the passages that the filters keep and whose script is one of ``scripts``."""
+        return filtering.select(self._passages(), filters, scripts)
+
+    def scripts(self) -> Mapping[str, int]:
+        """Return how many passages there are of each script."""
+        rows = self._sql.execute(
+            "SELECT script, count(*) FROM nodes WHERE passage = node GROUP BY script"
+        )
+        return dict(rows.fetchall())
+
+    def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
+        """Return fresh copies of the nodes (text, metadata, relationships), by id."""
+        return self._reader.nodes(node_ids)
+
+    def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:
+        """Return fresh copies of the nodes that lead to a passage, by position."""
+        return self._reader.children(passage_id, kind)
+
+    def text(self, document_id: str, start: int, end: int) -> str:
+        """Return characters ``start`` to ``end`` of a document's derived text."""
+        return self._reader.text(self._document(document_id), start, end)
+
+    def pages(self, document_id: str, start: int = 0, end: int | None = None) -> list[Page]:
+        """Return the pages that overlap a span of the document, with their raw text."""
+        return self._reader.pages(self._document(document_id), start, end, raw=True)
+
+    def sources(self) -> list[SourceInfo]:
+        """Return what the index holds, by first name."""
+        found = read_sources(self._sql)
+        return sorted(found, key=lambda source: (source.names[:1], source.content_hash))
+
+    def source(self, content_hash: str) -> SourceInfo | None:
+        """Return one content, or ``None`` when the index does not hold it."""
+        content = self._content(content_hash)
+        return None if content is None else read_sources(self._sql, content)[0]
+
+    def find(self, name: str) -> SourceInfo | None:
+        """Return the content that was given under this name, or ``None``."""
+        row = self._sql.execute(
+            "SELECT content FROM names WHERE name = ? ORDER BY name_row", (name,)
+        ).fetchone()
+        return None if row is None else read_sources(self._sql, row[0])[0]
+
+    def names(self) -> list[str]:
+        """Return every name of every content, sorted."""
+        rows = self._sql.execute("SELECT DISTINCT name FROM names ORDER BY name")
+        return [name for (name,) in rows.fetchall()]
+
+    def document(self, content_hash: str) -> Document:
+        """Return the Document of a content as it was read: text, page map, metadata."""
+        return self._reader.document(self._content_or_error(content_hash))
+
+    def export(self, content_hash: str) -> Prepared:
+        """Return all of one content as it was put: what a merge writes elsewhere."""
+        return export_content(self._sql, self._content_or_error(content_hash), self._reader)
+
+    def has_kind(self, kind: str, how: How) -> bool:
+        """Tell whether nodes of this kind were built to be searched in this way.
+
+        True of an empty index whose configuration names the kind, and of one
+        where at least one content has it.
+        """
+        named = self._config.vector_kinds if how == "vectors" else self._config.word_kinds
+        if kind not in named:
+            return False
+        (count,) = self._sql.execute("SELECT count(*) FROM contents").fetchone()
+        return not count or len(self.incomplete(kind, how)) < count
+
+    def incomplete(self, kind: str, how: How) -> list[str]:
+        """Return the content hashes for which this kind is still to be built."""
+        rows = self._sql.execute("SELECT content_hash, built FROM contents ORDER BY content")
+        wanted = f"{kind}:{how}"
+        return [found for found, built in rows.fetchall() if wanted not in json.loads(built)]
+
+    def _hits(self, scored: Sequence[Scored], depth: int) -> list[Hit]:
+        rows = {row for item in scored for row in (item.passage, item.node)}
+        ids = unpacked(
+            self._sql.execute(
+                "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))",
+                (json.dumps(sorted(rows)),),
+            ).fetchall()
+        )
+        hits = [Hit(ids[item.passage], ids[item.node], item.score) for item in scored]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:depth]
+
+    def _passages(self) -> PassageTable:
+        return self._views.passages(self._sql, self._stamp)
+
+    def _mask(self, within: Selection | None) -> Bools | None:
+        if within is None:
+            return None
+        if not isinstance(within, PassageSelection) or within.generation != self.generation:
+            raise ValueError("a selection is of use only in the snapshot that made it")
+        (last,) = self._sql.execute("SELECT coalesce(max(node), 0) FROM nodes").fetchone()
+        return within.mask(last + 1)
+
+    def _kind(self, name: str) -> int | None:
+        row = self._sql.execute("SELECT kind FROM kinds WHERE name = ?", (name,)).fetchone()
+        return None if row is None else int(row[0])
+
+    def _document(self, document_id: str) -> int:
+        row = self._sql.execute(
+            "SELECT content FROM contents WHERE document_id = ?", (document_id,)
+        ).fetchone()
+        if row is None:
+            raise KeyError(document_id)
+        return int(row[0])
+
+    def _content(self, content_hash: str) -> int | None:
+        row = self._sql.execute(
+            "SELECT content FROM contents WHERE content_hash = ?", (content_hash,)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _content_or_error(self, content_hash: str) -> int:
+        content = self._content(content_hash)
+        if content is None:
+            raise KeyError(content_hash)
+        return content

@@ -1,0 +1,159 @@
+"""The store on SQLite: a folder with one database, which is the truth, and derived files."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pipelines.errors import IndexExistsError, IndexReadOnlyError
+from rag_app.store.config import dump_config
+from rag_app.store.connect import Connections, is_writable, open_writer, translated
+from rag_app.store.lock import refuse_network_drive, writer_lock
+from rag_app.store.protocol import IndexConfig
+from rag_app.store.schema import DATABASE, LOCK, create_tables
+from rag_app.store.snapshot import SqliteSnapshot
+from rag_app.store.views import Views
+from rag_app.store.writer import SqliteWriter
+
+_log = logging.getLogger(__name__)
+
+
+class SqliteStore:
+    """An index in a folder; safe for many threads and many processes."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._connections = Connections(path)
+        self._views = Views(path)
+        with self.snapshot() as snapshot:
+            self._config = snapshot.config
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._path
+
+    @property
+    def config(self) -> IndexConfig:
+        """The configuration as last seen by this process."""
+        return self._config
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[SqliteSnapshot]:
+        """Open a view of the newest generation for one query."""
+        with self._connections.borrow() as connection, translated(self._path):
+            sql = connection.sql
+            sql.execute("BEGIN")
+            try:
+                snapshot = SqliteSnapshot(sql, self._views)
+                self._config = snapshot.config
+                yield snapshot
+                self._unchanged(connection.is_current())
+            finally:
+                sql.execute("ROLLBACK")
+
+    @contextlib.contextmanager
+    def writer(
+        self, *, timeout: float = 30.0, on_wait: Callable[[str], None] | None = None
+    ) -> Iterator[SqliteWriter]:
+        """Become the writer, waiting ``timeout`` seconds for another one."""
+        refuse_network_drive(self._path)
+        if not is_writable(self._path):
+            raise IndexReadOnlyError(
+                f"{self._path} may not be written by this user",
+                hint="ask for write permission on the folder, or copy the index elsewhere",
+            )
+        with writer_lock(self._path / LOCK, timeout=timeout, on_wait=on_wait):
+            sql = open_writer(self._path)
+            try:
+                yield SqliteWriter(self._path, sql)
+                self._finish(sql)
+            finally:
+                _checkpoint(sql)
+                sql.close()
+
+    def close(self) -> None:
+        """Close all connections; the last one of all processes leaves no write-ahead log."""
+        self._views.clear()
+        self._connections.close()
+
+    def __enter__(self) -> SqliteStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _finish(self, sql: sqlite3.Connection) -> None:
+        """Build what readers want ready."""
+
+    def _unchanged(self, current: bool) -> None:
+        if not current:
+            raise IndexReadOnlyError(
+                f"{self._path} was changed by another user while it was read without locks",
+                hint="ask again",
+            )
+
+
+def create_store(path: Path, config: IndexConfig, *, private: bool = False) -> SqliteStore:
+    """Make an empty index in a folder, which may exist but must hold no index.
+
+    Args:
+        path: the folder; made with its parents.
+        config: recorded in the index.
+        private: nobody but this user may enter the folder (mode 0700).
+
+    Raises:
+        IndexExistsError: there is an index already.
+        IndexReadOnlyError: the folder cannot be written, or lies on a network drive.
+    """
+    try:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+        if private:
+            path.chmod(0o700)
+    except OSError as error:
+        raise IndexReadOnlyError(
+            f"{path} cannot be made: {error.strerror}", hint="give a folder that can be written"
+        ) from error
+    refuse_network_drive(path)
+    with writer_lock(path / LOCK, timeout=30.0):
+        database = path / DATABASE
+        if database.exists():
+            raise IndexExistsError(
+                f"there is an index in {path} already", hint="open it, or give another folder"
+            )
+        _make(path, database, config)
+    return SqliteStore(path)
+
+
+def open_store(path: Path) -> SqliteStore:
+    """Open an index.
+
+    Raises:
+        IndexNotFoundError, IndexDamagedError, IndexNewerError, IndexReadOnlyError:
+            see :func:`rag_app.store.connect.open_reader`.
+    """
+    return SqliteStore(path)
+
+
+def _make(path: Path, database: Path, config: IndexConfig) -> None:
+    """Make the database under another name first: a kill leaves none, or a whole one."""
+    draft = path / f"{DATABASE}.new"
+    for left in path.glob(f"{DATABASE}.new*"):
+        left.unlink()
+    with translated(path):
+        sql = sqlite3.connect(draft, isolation_level=None)
+        try:
+            create_tables(sql, dump_config(config))
+        finally:
+            sql.close()
+    draft.rename(database)
+
+
+def _checkpoint(sql: sqlite3.Connection) -> None:
+    """Move the write-ahead log into the database as far as readers allow."""
+    with contextlib.suppress(sqlite3.Error):
+        sql.execute("PRAGMA busy_timeout = 200")
+        sql.execute("PRAGMA wal_checkpoint(TRUNCATE)")

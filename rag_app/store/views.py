@@ -1,0 +1,193 @@
+"""Views: the arrays of one kind for exactly one generation, kept between queries.
+
+A view is what the derived files hold, less the parts that were removed since,
+plus the parts that were added since (read from the database). Nothing of it is
+trusted that the database of the same read transaction does not confirm.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from rag_app.store import derived, parts
+from rag_app.store.bm25 import WordView
+from rag_app.store.cosine import VectorView
+from rag_app.store.passages import PassageTable, load_passages
+from rag_app.store.protocol import How
+from rag_app.store.segments import (
+    Segment,
+    VectorSegment,
+    WordSegment,
+    join_vectors,
+    join_words,
+)
+
+S = TypeVar("S", bound=Segment)
+_GROWTH = 2  # a segment joins its older neighbour unless that one is this many times larger
+
+
+@dataclass(frozen=True)
+class Held(Generic[S]):
+    """The segments behind a view: from files, and from the database."""
+
+    stamp: tuple[int, int]
+    files: dict[str, S]
+    delta: list[S]
+
+
+class Views:
+    """The views of one index in one process, for all its threads."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._guard = threading.Lock()
+        self._pid = os.getpid()
+        self._vectors: dict[int, tuple[Held[VectorSegment], VectorView]] = {}
+        self._words: dict[int, tuple[Held[WordSegment], WordView]] = {}
+        self._passages: PassageTable | None = None
+
+    def passages(self, sql: sqlite3.Connection, stamp: tuple[int, int]) -> PassageTable:
+        """Return all passages as the transaction on ``sql`` sees them."""
+        with self._locked():
+            kept = self._passages
+            if kept is None or kept.generation != stamp[0]:
+                kept = load_passages(sql, stamp[0])
+                if self._passages is None or self._passages.generation < stamp[0]:
+                    self._passages = kept
+            return kept
+
+    def vectors(self, sql: sqlite3.Connection, kind: int, stamp: tuple[int, int]) -> VectorView:
+        """Return the vectors of a kind as the transaction on ``sql`` sees them.
+
+        ``stamp`` is the (generation, epoch) of that transaction.
+        """
+        with self._locked():
+            kept = self._vectors.get(kind)
+            if kept is None or kept[0].stamp != stamp:
+                held = hold(
+                    sql, "vectors", kind, stamp, kept[0] if kept else None, self._folder, _VECTORS
+                )
+                kept = (held, VectorView(masked(held, live_parts(sql, "vectors", kind))))
+                self._keep(self._vectors, kind, kept)
+            return kept[1]
+
+    def words(self, sql: sqlite3.Connection, kind: int, stamp: tuple[int, int]) -> WordView:
+        """Return the words of a kind as the transaction on ``sql`` sees them."""
+        with self._locked():
+            kept = self._words.get(kind)
+            if kept is None or kept[0].stamp != stamp:
+                held = hold(
+                    sql, "words", kind, stamp, kept[0] if kept else None, self._folder, _WORDS
+                )
+                kept = (held, WordView(masked(held, live_parts(sql, "words", kind))))
+                self._keep(self._words, kind, kept)
+            return kept[1]
+
+    def clear(self) -> None:
+        """Let go of all arrays and files."""
+        with self._locked():
+            self._vectors.clear()
+            self._words.clear()
+            self._passages = None
+
+    @staticmethod
+    def _keep(kept: dict[int, tuple[Held[S], V]], kind: int, new: tuple[Held[S], V]) -> None:
+        # A long query on an older generation does not push out the newest view.
+        old = kept.get(kind)
+        if old is None or old[0].stamp < new[0].stamp:
+            kept[kind] = new
+
+    def _locked(self) -> threading.Lock:
+        if self._pid != os.getpid():  # another thread may have held it when the process forked
+            self._guard, self._pid = threading.Lock(), os.getpid()
+        return self._guard
+
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Make(Generic[S]):
+    """How segments of one sort are read from a part, opened from a file, and joined."""
+
+    read: Callable[[sqlite3.Connection, int], S]
+    open: Callable[[Path], S]
+    join: Callable[[Sequence[S], Collection[int]], S]
+
+
+_VECTORS = Make(parts.read_vectors, derived.open_vectors, join_vectors)
+_WORDS = Make(parts.read_words, derived.open_words, join_words)
+
+
+def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> set[int]:
+    """Return the numbers of the parts of a kind in this transaction."""
+    rows = sql.execute(f"SELECT part FROM {how} WHERE kind = ?", (kind,))  # noqa: S608
+    return {int(part) for (part,) in rows}
+
+
+def hold(
+    sql: sqlite3.Connection,
+    how: How,
+    kind: int,
+    stamp: tuple[int, int],
+    before: Held[S] | None,
+    folder: Path,
+    make: Make[S],
+) -> Held[S]:
+    """Gather the segments of a kind, taking over what an earlier view holds already."""
+    live = live_parts(sql, how, kind)
+    files: dict[str, S] = {}
+    rows = sql.execute(
+        "SELECT file FROM derived WHERE how = ? AND kind = ? ORDER BY file", (how, kind)
+    )
+    for (file,) in rows.fetchall():
+        known = before.files.get(file) if before else None
+        segment = known or derived.try_open(make.open, folder / file)
+        if segment is not None:
+            files[file] = segment
+    missing = live - _parts(files.values())
+    delta = _still_needed(before.delta if before else [], missing, make.join)
+    new = sorted(missing - _parts(delta))
+    if new:
+        delta.append(make.join([make.read(sql, part) for part in new], set(new)))
+    return Held(stamp, files, _compact(delta, make.join))
+
+
+def masked(held: Held[S], live: Collection[int]) -> list[tuple[S, derived.Bools | None]]:
+    """Return each segment with its live rows; no part counts twice."""
+    left = set(live)
+    found = []
+    for segment in (*held.files.values(), *held.delta):
+        found.append((segment, segment.alive(left)))
+        left -= set(segment.parts.tolist())
+    return found
+
+
+def _still_needed(
+    delta: Iterable[S], missing: set[int], join: Callable[[Sequence[S], Collection[int]], S]
+) -> list[S]:
+    kept = []
+    for segment in delta:
+        needed = missing & set(segment.parts.tolist())
+        if needed:
+            whole = len(needed) == len(segment.parts)
+            kept.append(segment if whole else join([segment], needed))
+    return kept
+
+
+def _compact(delta: list[S], join: Callable[[Sequence[S], Collection[int]], S]) -> list[S]:
+    delta = list(delta)
+    while len(delta) > 1 and delta[-2].rows < _GROWTH * delta[-1].rows:
+        pair = delta[-2:]
+        delta[-2:] = [join(pair, _parts(pair))]
+    return delta
+
+
+def _parts(segments: Iterable[S]) -> set[int]:
+    return {part for segment in segments for part in segment.parts.tolist()}

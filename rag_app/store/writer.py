@@ -1,0 +1,133 @@
+"""The one writer: each method is one transaction that raises the generation."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from pipelines.errors import IndexMismatchError
+from rag_app.store import contents
+from rag_app.store.codec import base_name
+from rag_app.store.config import check_config, dump_config, load_config
+from rag_app.store.connect import translated
+from rag_app.store.protocol import IndexConfig, Prepared
+
+
+class SqliteWriter:
+    """Writes contents, names and configuration; the caller holds the writer's lock."""
+
+    def __init__(self, folder: Path, sql: sqlite3.Connection) -> None:
+        self._folder = folder
+        self._sql = sql
+
+    def put(self, prepared: Prepared) -> Literal["added", "replaced"]:
+        """Write one file whole: what any of its names pointed at before loses that name."""
+        with self._transaction() as config:
+            content_hash = contents.hash_of(prepared.document)
+            given = {name: prepared.origins.get(name, prepared.origin) for name in prepared.names}
+            names = {**self._names(content_hash), **given}
+            gone = self._release(given, merging=bool(prepared.origin))
+            gone |= self._same(content_hash, prepared.document.id_)
+            for content in sorted(gone):
+                contents.delete(self._sql, content)
+            contents.insert(self._sql, prepared, config, names)
+        return "replaced" if gone else "added"
+
+    def extend(self, prepared: Prepared) -> None:
+        """Add nodes, vectors and terms to a content that is here; what it has stays."""
+        with self._transaction() as config:
+            content = self._content(contents.hash_of(prepared.document))
+            contents.extend(self._sql, content, prepared, config)
+
+    def configure(self, config: IndexConfig) -> None:
+        """Record another configuration (more kinds, another number format)."""
+        with self._transaction() as stored:
+            check_config(stored, config, where=str(self._folder))
+            if stored.embed_model != config.embed_model and stored.vector_kinds:
+                raise IndexMismatchError(
+                    f"{self._folder} holds vectors of {stored.embed_model!r}; "
+                    f"it cannot become an index of {config.embed_model!r}",
+                    hint="ingest into a new index",
+                )
+            self._sql.execute("UPDATE state SET config = ?", (dump_config(config),))
+
+    def add_name(self, content_hash: str, name: str, *, origin: str = "") -> None:
+        """Record one more name of a content that is already here."""
+        with self._transaction():
+            content = self._content(content_hash)
+            for other in sorted(self._release({name: origin}, merging=bool(origin)) - {content}):
+                contents.delete(self._sql, other)
+            self._sql.execute(
+                "INSERT INTO names (name, origin, content, file_name) VALUES (?, ?, ?, ?)",
+                (name, origin, content, base_name(name)),
+            )
+
+    def remove(self, names: Iterable[str]) -> int:
+        """Take names away; content that has none left goes. Return how many contents went."""
+        with self._transaction():
+            gone = self._release(dict.fromkeys(names, ""), merging=False)
+            for content in sorted(gone):
+                contents.delete(self._sql, content)
+        return len(gone)
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[IndexConfig]:
+        """Run one transaction, whole or not at all, and raise the generation."""
+        with translated(self._folder):
+            self._sql.execute("BEGIN IMMEDIATE")
+            try:
+                (config,) = self._sql.execute("SELECT config FROM state").fetchone()
+                yield load_config(config)
+                self._sql.execute("UPDATE state SET generation = generation + 1")
+                self._sql.execute("COMMIT")
+            except BaseException:
+                if self._sql.in_transaction:
+                    self._sql.execute("ROLLBACK")
+                raise
+
+    def _content(self, content_hash: str) -> int:
+        row = self._sql.execute(
+            "SELECT content FROM contents WHERE content_hash = ?", (content_hash,)
+        ).fetchone()
+        if row is None:
+            raise KeyError(content_hash)
+        return int(row[0])
+
+    def _names(self, content_hash: str) -> dict[str, str]:
+        """Return the names that a content has already, each with its origin."""
+        rows = self._sql.execute(
+            "SELECT name, names.origin FROM names JOIN contents USING (content)"
+            " WHERE content_hash = ? ORDER BY name_row",
+            (content_hash,),
+        )
+        return dict(rows.fetchall())
+
+    def _release(self, names: dict[str, str], *, merging: bool) -> set[int]:
+        """Take names from whatever had them; return the contents that have none left.
+
+        A name that is written anew is taken from every origin; a merge keeps
+        equal names of different origins apart.
+        """
+        touched: set[int] = set()
+        for name, origin in names.items():
+            where = "name = ? AND origin = ?" if merging else "name = ?"
+            values = (name, origin) if merging else (name,)
+            rows = self._sql.execute(f"SELECT content FROM names WHERE {where}", values)  # noqa: S608
+            touched.update(content for (content,) in rows.fetchall())
+            self._sql.execute(f"DELETE FROM names WHERE {where}", values)  # noqa: S608
+        rows = self._sql.execute(
+            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT content FROM names)",
+            (json.dumps(sorted(touched)),),
+        )
+        return {int(content) for (content,) in rows}
+
+    def _same(self, content_hash: str, document_id: str) -> set[int]:
+        rows = self._sql.execute(
+            "SELECT content FROM contents WHERE content_hash = ? OR document_id = ?",
+            (content_hash, document_id),
+        )
+        return {int(content) for (content,) in rows}
