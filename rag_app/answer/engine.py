@@ -22,10 +22,11 @@ from pipelines.errors import ConfigError
 from rag_app.answer import compose
 from rag_app.answer.evidence import Evidence, NoEvidence
 from rag_app.answer.extractive import rank_sentences
-from rag_app.answer.generation import Generation, Limits
+from rag_app.answer.generation import Generation
 from rag_app.answer.plan import DetailedRetriever, Found, Plan, found_of, make_plan
 from rag_app.answer.prompts import Prompts, load_prompts
 from rag_app.answer.refusal import Thresholds
+from rag_app.answer.request import Limits
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
@@ -137,7 +138,7 @@ class CitedQueryEngine(BaseQueryEngine):
             return self._finish(generation.complete(), plan, watch)
         return StreamedAnswer(
             generation.stream(),
-            lambda text: self._finish(generation.answer(text), plan, watch),
+            lambda text: self._finish(generation.streamed(text), plan, watch),
             found.nodes,
         )
 
@@ -151,7 +152,7 @@ class CitedQueryEngine(BaseQueryEngine):
             return self._finish(await generation.acomplete(), plan, watch)
         return AsyncStreamedAnswer(
             generation.astream(),
-            lambda text: self._finish(generation.answer(text), plan, watch),
+            lambda text: self._finish(generation.streamed(text), plan, watch),
             found.nodes,
         )
 
@@ -159,7 +160,7 @@ class CitedQueryEngine(BaseQueryEngine):
         if self._llm is None or plan.verdict != "answer":
             return None
         return Generation(
-            self._llm, plan, self._evidence, self._prompts, self._limits, watch.first_token
+            self._llm, plan, self._evidence, self._prompts, self._limits, watch.first_words
         )
 
     def _without_model(self, plan: Plan) -> Answer:
@@ -212,8 +213,8 @@ class _Watch:
         self._laps[stage] = (now - self._last) * 1000
         self._last = now
 
-    def first_token(self) -> None:
-        self._laps["first_token"] = (time.perf_counter() - self._start) * 1000
+    def first_words(self) -> None:
+        self._laps["first_words"] = (time.perf_counter() - self._start) * 1000
 
     def timings(self) -> dict[str, float]:
         total = (self._last - self._start) * 1000

@@ -1,27 +1,43 @@
-"""One answer written by a language model: context in, checked sentences out."""
+"""One answer written by a language model: one call, then checked sentences."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from llama_index.core.llms.llm import LLM
 
+from pipelines.errors import LLMServerError
+from pipelines.text import content_words, sentence_spans
+from rag_app.answer import compose
+from rag_app.answer.checks import SentenceChecker
+from rag_app.answer.citations import CitationBook
 from rag_app.answer.evidence import Evidence
+from rag_app.answer.extractive import rank_sentences
+from rag_app.answer.marks import AnswerFilter, has_words, sentences_with_marks
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
-from rag_app.answer.response import Answer
+from rag_app.answer.request import Limits, build_request
+from rag_app.answer.response import Answer, AnswerSentence, Usage
+from rag_app.models.llm_calls import Reply, ReplyStream, achat, chat, model_name
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Tokens of context and answer."""
-
-    max_context_tokens: int | None = None
+CUT_OFF = "the model stopped here, at its limit of tokens"
 
 
 class Generation:
-    """One call to a language model."""
+    """One call to a language model about passages worth an answer.
+
+    Args:
+        llm: the model.
+        plan: what was found.
+        evidence: pages and word weights.
+        prompts: what is said to the model.
+        limits: tokens.
+        on_first_words: called when the first words can be shown.
+
+    Raises:
+        LLMRequestError: the model's window has no room for even one sentence.
+    """
 
     def __init__(
         self,
@@ -30,26 +46,122 @@ class Generation:
         evidence: Evidence,
         prompts: Prompts,
         limits: Limits,
-        on_first_token: Callable[[], None],
+        on_first_words: Callable[[], None],
     ) -> None:
-        raise NotImplementedError
+        self._llm = llm
+        self._plan = plan
+        self._evidence = evidence
+        self._prompts = prompts
+        self._on_first_words = on_first_words
+        scored = rank_sentences(plan.question, plan.passages, plan.sentences, plan.weights)
+        self._ranked = [one.sentence for one in scored]
+        self._request = build_request(plan, self._ranked, llm, prompts, limits)
+        self._book = CitationBook(plan.passages, evidence)
+        self._filter = AnswerFilter(self._renumber, prompts.answer.refusal)
+        self._stream = ReplyStream(llm, self._request.messages)
+        self._said_first = False
 
     def complete(self) -> Answer:
-        """Not built yet."""
-        raise NotImplementedError
+        """Ask, wait, and return the checked answer.
+
+        Raises:
+            LLMError: of the class that says what failed.
+        """
+        return self._whole(chat(self._llm, self._request.messages))
 
     async def acomplete(self) -> Answer:
-        """Not built yet."""
-        raise NotImplementedError
+        """Do the same as :meth:`complete` without blocking."""
+        return self._whole(await achat(self._llm, self._request.messages))
 
     def stream(self) -> Iterator[str]:
-        """Not built yet."""
-        raise NotImplementedError
+        """Yield the text as the model gives it, its marks renumbered.
 
-    def astream(self) -> AsyncIterator[str]:
-        """Not built yet."""
-        raise NotImplementedError
+        Raises:
+            LLMError: of the class that says what failed.
+        """
+        for delta in self._stream:
+            if shown := self._shown(delta):
+                yield shown
+        if last := self._close():
+            yield last
 
-    def answer(self, text: str) -> Answer:
-        """Not built yet."""
-        raise NotImplementedError
+    async def astream(self) -> AsyncIterator[str]:
+        """Do the same as :meth:`stream` without blocking."""
+        async for delta in self._stream:
+            if shown := self._shown(delta):
+                yield shown
+        if last := self._close():
+            yield last
+
+    def streamed(self, text: str) -> Answer:
+        """Return the checked answer of a stream that was read to its end as ``text``."""
+        return self._answer(text, self._stream.reply)
+
+    def _whole(self, reply: Reply) -> Answer:
+        text = self._filter.feed(reply.text)
+        return self._answer(text + self._close(), reply)
+
+    def _shown(self, delta: str) -> str:
+        shown = self._filter.feed(delta)
+        if shown and not self._said_first:
+            self._said_first = True
+            self._on_first_words()
+        return shown
+
+    def _close(self) -> str:
+        last = self._filter.close()
+        if self._filter.refused:
+            return str(compose.refused(self._plan.question, self._prompts.messages))
+        if not has_words(self._filter.raw):
+            raise LLMServerError(
+                f"{model_name(self._llm)}: the model wrote an empty answer",
+                hint="ask again, or set a higher llm_max_tokens",
+            )
+        return last
+
+    def _answer(self, text: str, reply: Reply) -> Answer:
+        if self._filter.refused:
+            answer = compose.refused(self._plan.question, self._prompts.messages)
+        else:
+            sentences = self._checked(cut=reply.cut)
+            answer = Answer(
+                response=text,
+                question=self._plan.question,
+                sentences=sentences,
+                citations=self._book.citations(),
+            )
+        answer.mode = "llm"
+        answer.model = model_name(self._llm)
+        answer.usage = self._usage(reply)
+        return answer
+
+    def _checked(self, *, cut: bool) -> list[AnswerSentence]:
+        raw = self._filter.raw
+        sent = self._request.sent
+        checker = SentenceChecker(
+            sent,
+            self._book,
+            weights=self._evidence.idf(set(content_words(raw))),
+            default_order=self._ranked,
+        )
+        marked = sentences_with_marks(raw, sentence_spans, len(sent))
+        checked = [checker.check(sentence) for sentence in marked]
+        if cut and checked:
+            last = checked[-1]
+            problems = [*last.problems, CUT_OFF]
+            checked[-1] = replace(last, verified=False, problems=problems)
+        return checked
+
+    def _renumber(self, number: int) -> int | None:
+        if not 1 <= number <= len(self._request.sent):
+            return None
+        return self._book.number_of(self._request.sent[number - 1].passage)
+
+    def _usage(self, reply: Reply) -> Usage:
+        return Usage(
+            llm_calls=reply.calls,
+            prompt_tokens=reply.prompt_tokens,
+            completion_tokens=reply.completion_tokens,
+            estimated=reply.estimated,
+            context=self._request.report,
+        )

@@ -1,0 +1,137 @@
+"""Each sentence that a model wrote, against the passages that it cites.
+
+We choose the quotes, not the model: the cited passages' sentences that share
+most of the answer sentence's words, and those that hold its numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipelines.text import content_words, script_of
+from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
+from rag_app.answer.facts import missing, numbers_and_dates
+from rag_app.answer.marks import MarkedSentence
+from rag_app.answer.passages import Sentence
+from rag_app.answer.response import AnswerSentence
+from rag_app.answer.support import share
+
+MAX_QUOTES = 3
+# Below it, a sentence shares too few of its words with what it cites to rest on it.
+LEAST_SUPPORT = 0.3
+# From it on, a passage is near enough to be cited for a sentence that cites none.
+ENOUGH_SUPPORT = 0.6
+
+NO_CITATION = "the model cites no passage here"
+NEAREST_CITED = "the model cites no passage here: the nearest in words is cited"
+WEAK_SUPPORT = "few of its words stand in what it cites"
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One passage as it was sent to the model.
+
+    Attributes:
+        passage: its index.
+        sentences: those that were sent.
+        label: file, page and headings that stood with it.
+    """
+
+    passage: int
+    sentences: Sequence[Sentence]
+    label: str
+
+    @property
+    def text(self) -> str:
+        """All that was sent of it."""
+        return "\n".join([self.label, *(sentence.text for sentence in self.sentences)])
+
+
+class SentenceChecker:
+    """Turns marked sentences into checked ones.
+
+    Args:
+        sent: the passages, in the order of the numbers that the model was given.
+        book: where citations are numbered.
+        weights: IDF weights of the answer's words.
+        default_order: how well each sentence suits the question, best first: decides
+            where the words of another language cannot.
+    """
+
+    def __init__(
+        self,
+        sent: Sequence[Sent],
+        book: CitationBook,
+        weights: Mapping[str, float],
+        default_order: Sequence[Sentence],
+    ) -> None:
+        self._sent = sent
+        self._book = book
+        self._weights = weights
+        self._order = {id(sentence): rank for rank, sentence in enumerate(default_order)}
+
+    def check(self, sentence: MarkedSentence) -> AnswerSentence:
+        """Return a sentence with its citations, their quotes recorded, and what failed."""
+        problems = [f"it cites [{number}], which is no passage" for number in sentence.invented]
+        cited = [self._sent[number - 1] for number in sentence.cited]
+        if not cited:
+            nearest = self._nearest(sentence.text)
+            problems.append(NEAREST_CITED if nearest is not None else NO_CITATION)
+            cited = [nearest] if nearest is not None else []
+        numbers = [self._cite(sent, sentence.text, problems) for sent in cited]
+        problems += self._problems(sentence.text, cited)
+        distinct = list(dict.fromkeys(problems))
+        return AnswerSentence(sentence.text, numbers, bool(cited) and not distinct, distinct)
+
+    def _cite(self, sent: Sent, text: str, problems: list[str]) -> int:
+        number = self._book.number_of(sent.passage)
+        for source in self._quoted(sent, text):
+            quote = self._book.quote(sent.passage, source.start, source.end)
+            self._book.add(number, quote)
+            if not quote.verified:
+                problems.append(UNVERIFIED_QUOTE)
+        return number
+
+    def _quoted(self, sent: Sent, text: str) -> list[Sentence]:
+        """Return the sentences of a passage that support a text best, and hold its numbers."""
+        last = len(self._order)
+
+        def key(sentence: Sentence) -> tuple[float, int]:
+            return -self._support(text, [sentence.text]), self._order.get(id(sentence), last)
+
+        ranked = sorted(sent.sentences, key=key)
+        chosen = ranked[:1]
+        wanted = missing(numbers_and_dates(text), "\n".join(s.text for s in chosen))
+        for sentence in ranked[1:]:
+            if not wanted or len(chosen) == MAX_QUOTES:
+                break
+            left = missing(wanted, sentence.text)
+            if len(left) < len(wanted):
+                chosen.append(sentence)
+                wanted = left
+        return chosen
+
+    def _problems(self, text: str, cited: Sequence[Sent]) -> list[str]:
+        if not cited:
+            return []
+        sources = [sent.text for sent in cited]
+        problems = [
+            f"{fact} does not occur in what it cites"
+            for fact in missing(numbers_and_dates(text), "\n".join(sources))
+        ]
+        same_script = any(script_of(text) == script_of(source) for source in sources)
+        if same_script and content_words(text) and self._support(text, sources) < LEAST_SUPPORT:
+            problems.append(WEAK_SUPPORT)
+        return problems
+
+    def _nearest(self, text: str) -> Sent | None:
+        best = max(self._sent, key=lambda sent: self._support(text, [sent.text]), default=None)
+        if best is None or self._support(text, [best.text]) < ENOUGH_SUPPORT:
+            return None
+        return best
+
+    def _support(self, text: str, sources: Sequence[str]) -> float:
+        """Return the weighted share of a text's content words that the sources hold."""
+        words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
+        return share(words, {word for source in sources for word in content_words(source)})

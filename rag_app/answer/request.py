@@ -1,0 +1,139 @@
+"""What a language model is sent: the passages that fit its window, fenced, and the question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llama_index.core.base.llms.types import ChatMessage, MessageRole
+from llama_index.core.llms.llm import LLM
+
+from pipelines.errors import LLMRequestError
+from pipelines.text import count_tokens, language_name
+from rag_app.answer.checks import Sent
+from rag_app.answer.context import Packed, Span, pack
+from rag_app.answer.fence import fenced, label_of, new_fence
+from rag_app.answer.passages import Passage, Sentence
+from rag_app.answer.plan import Plan
+from rag_app.answer.prompts import Prompts, fill
+from rag_app.answer.response import ContextReport
+from rag_app.models.llm_calls import model_name
+
+# A match that is nearly the whole passage tells nothing about where to cut.
+_LARGEST_ANCHOR = 0.9
+# Without children that hit, the passage is cut around the sentences nearest to the question.
+_ANCHORS_BY_WORDS = 3
+# What a chat template adds around each message.
+_TOKENS_PER_MESSAGE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Tokens of context and answer.
+
+    Attributes:
+        max_context_tokens: of the passages, at most; ``None``: what the window leaves.
+        answer_tokens: kept free for the answer where the model does not say.
+        window_share: part of the window that is filled: our tokens (cl100k) are not the
+            model's own, and other tokenizers make more of the same text.
+    """
+
+    max_context_tokens: int | None = None
+    answer_tokens: int = 512
+    window_share: float = 0.8
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One request, and what was sent with it.
+
+    Attributes:
+        messages: for the model.
+        sent: the passages, in the order of the numbers given to the model.
+        report: what was used and cut.
+    """
+
+    messages: list[ChatMessage]
+    sent: list[Sent]
+    report: ContextReport
+
+
+def build_request(
+    plan: Plan, ranked: Sequence[Sentence], llm: LLM, prompts: Prompts, limits: Limits
+) -> ModelRequest:
+    """Pack the passages into what the model's window leaves.
+
+    Args:
+        plan: what was found.
+        ranked: its sentences, nearest to the question first.
+        llm: the model: its window decides.
+        prompts: what is said to it.
+        limits: tokens.
+
+    Raises:
+        LLMRequestError: there is no room for even one sentence.
+    """
+    fence = new_fence([passage.text for passage in plan.passages])
+    empty = _messages(plan.question, prompts, fence, "")
+    overhead = sum(count_tokens(str(m.content)) + _TOKENS_PER_MESSAGE for m in empty)
+    budget = _budget(llm, overhead, limits)
+
+    def size(passage: Passage, text: str) -> int:
+        # The number is not known yet: two digits are room enough.
+        return count_tokens(fenced(fence, 99, label_of(passage), text) + "\n\n")
+
+    sentences = [[s for s in plan.sentences if s.passage == i] for i in range(len(plan.passages))]
+    anchors = [_anchors(p, i, ranked) for i, p in enumerate(plan.passages)]
+    packed, report = pack(plan.passages, sentences, anchors, budget, size)
+    if not packed:
+        raise LLMRequestError(
+            f"{model_name(llm)}: its window of {llm.metadata.context_window} tokens has no room "
+            "for one sentence of the documents",
+            hint="set llm_context_window to what the model really reads, or a lower llm_max_tokens",
+        )
+    blocks = [
+        fenced(fence, number, label_of(plan.passages[one.passage]), one.text)
+        for number, one in enumerate(packed, start=1)
+    ]
+    return ModelRequest(
+        messages=_messages(plan.question, prompts, fence, "\n\n".join(blocks)),
+        sent=[_sent(plan, one) for one in packed],
+        report=report,
+    )
+
+
+def _messages(question: str, prompts: Prompts, fence: str, passages: str) -> list[ChatMessage]:
+    answer = prompts.answer
+    system = fill(answer.system, language=language_name(question), refusal=answer.refusal)
+    user = fill(answer.user, fence=fence, passages=passages, question=question)
+    return [
+        ChatMessage(role=MessageRole.SYSTEM, content=system),
+        ChatMessage(role=MessageRole.USER, content=user),
+    ]
+
+
+def _budget(llm: LLM, overhead: int, limits: Limits) -> int:
+    metadata = llm.metadata
+    window = int(metadata.context_window * limits.window_share)
+    known = metadata.num_output
+    # LlamaIndex writes -1 for "not known".
+    answer = known if known > 0 else limits.answer_tokens
+    # A small window is shared: an answer must not take all of it.
+    room = window - overhead - min(answer, window // 2)
+    wanted = limits.max_context_tokens
+    return max(room if wanted is None else min(room, wanted), 0)
+
+
+def _anchors(passage: Passage, index: int, ranked: Sequence[Sentence]) -> list[Span]:
+    hits: list[Span] = []
+    for match in passage.matches:
+        if match.start is None or match.end is None or passage.start is None:
+            continue
+        if match.end - match.start < _LARGEST_ANCHOR * len(passage.text):
+            hits.append((match.start - passage.start, match.end - passage.start))
+    nearest = [s for s in ranked if s.passage == index][:_ANCHORS_BY_WORDS]
+    return hits or [(s.start, s.end) for s in nearest]
+
+
+def _sent(plan: Plan, one: Packed) -> Sent:
+    return Sent(one.passage, one.sentences, label_of(plan.passages[one.passage]))

@@ -1,0 +1,278 @@
+"""Calls to a language model: one bounded retry in all, our errors, bounded answers.
+
+A model object of ours retries nothing itself; one of the user's that retries
+by its own setting (``max_retries``) is not retried here, since retries of
+retries multiply.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.base.llms.types import ChatMessage, ChatResponse
+from llama_index.core.llms.llm import LLM
+
+from pipelines.errors import LLMServerError, LLMStreamError, RagError
+from pipelines.text import count_tokens, sanitise
+from rag_app.models.llm_errors import as_llm_error, is_out_of_quota
+
+MAX_ANSWER_CHARACTERS = 100_000
+_RETRY_DELAY = 0.5
+_LONGEST_DELAY = 10.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model wrote.
+
+    Attributes:
+        text: the whole answer, without lone surrogates and control characters.
+        prompt_tokens, completion_tokens: as the server counted, else by cl100k.
+        estimated: whether the counts are ours.
+        cut: whether the model stopped at its limit of tokens.
+        calls: requests that were sent, the failed one included.
+    """
+
+    text: str
+    prompt_tokens: int
+    completion_tokens: int
+    estimated: bool
+    cut: bool
+    calls: int
+
+
+def model_name(llm: LLM) -> str:
+    """Return the model's name, for messages."""
+    return str(getattr(llm, "model", "") or llm.metadata.model_name or llm.class_name())
+
+
+def chat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
+    """Return the whole answer of one call.
+
+    Raises:
+        LLMError: of the class that says what failed; after one retry where that may help.
+    """
+    calls = _Calls(llm, messages)
+    while True:
+        calls.count += 1
+        try:
+            response = llm.chat(messages)
+            return calls.reply(response)
+        except Exception as error:
+            time.sleep(calls.delay_or_raise(error))
+
+
+async def achat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
+    """Do the same as :func:`chat` without blocking the loop."""
+    calls = _Calls(llm, messages)
+    while True:
+        calls.count += 1
+        try:
+            response = await llm.achat(messages)
+            return calls.reply(response)
+        except Exception as error:
+            await asyncio.sleep(calls.delay_or_raise(error))
+
+
+class ReplyStream:
+    """One streamed call; iterate it once, sync or async, then read ``reply``.
+
+    A failure before the first words is retried once; after them it is
+    ``LLMStreamError``, and so is a stream of the OpenAI protocol that ends without
+    saying why it finished.
+
+    Args:
+        llm: the model.
+        messages: what it is asked.
+    """
+
+    def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
+        self._calls = _Calls(llm, messages)
+        self._collected = _Collected()
+        self._reply: Reply | None = None
+
+    @property
+    def reply(self) -> Reply:
+        """What was written; only after the stream's end."""
+        if self._reply is None:
+            raise RuntimeError("the stream is not finished")
+        return self._reply
+
+    def __iter__(self) -> Iterator[str]:
+        while True:
+            self._calls.count += 1
+            try:
+                yield from self._deltas()
+                self._end()
+                return
+            except Exception as error:
+                time.sleep(self._delay_or_raise(error))
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        while True:
+            self._calls.count += 1
+            try:
+                responses = await self._calls.llm.astream_chat(self._calls.messages)
+                try:
+                    async for response in responses:
+                        if delta := self._collected.add(response):
+                            yield delta
+                finally:
+                    await _aclose(responses)
+                self._end()
+                return
+            except Exception as error:
+                await asyncio.sleep(self._delay_or_raise(error))
+
+    def _deltas(self) -> Iterator[str]:
+        responses = self._calls.llm.stream_chat(self._calls.messages)
+        try:
+            for response in responses:
+                if delta := self._collected.add(response):
+                    yield delta
+        finally:
+            # Ctrl-C or a reader that stops: give the connection back at once.
+            _close(responses)
+
+    def _end(self) -> None:
+        if self._collected.ended_early:
+            raise LLMStreamError("the connection was closed in the middle of the answer")
+        self._reply = self._calls.reply_of(self._collected)
+
+    def _delay_or_raise(self, error: Exception) -> float:
+        if not self._collected.text:
+            return self._calls.delay_or_raise(error)
+        mapped = self._calls.mapped(error)
+        if isinstance(mapped, LLMStreamError):
+            detail = mapped.message
+        else:
+            detail = mapped.message.removeprefix(f"{self._calls.name}: ")
+        raise LLMStreamError(
+            f"{self._calls.name}: the answer broke off after "
+            f"{len(self._collected.text)} characters: {detail}",
+            hint=mapped.hint or "ask again",
+        ) from None
+
+
+class _Calls:
+    """What a call and its retry share."""
+
+    def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
+        self.llm = llm
+        self.messages = list(messages)
+        self.count = 0
+        self._retries = 0 if getattr(llm, "max_retries", 0) else 1
+
+    @property
+    def name(self) -> str:
+        return model_name(self.llm)
+
+    def mapped(self, error: Exception) -> RagError:
+        return as_llm_error(error, model=self.name, secrets=_secrets(self.llm))
+
+    def delay_or_raise(self, error: Exception) -> float:
+        """Return how many seconds to wait before the retry, or raise the error as ours."""
+        mapped = self.mapped(error)
+        if not mapped.retryable or self.count > self._retries or is_out_of_quota(error):
+            # "from None": the client's own error may quote the key.
+            raise mapped from None
+        return min(_retry_after(error), _LONGEST_DELAY)
+
+    def reply(self, response: ChatResponse) -> Reply:
+        collected = _Collected()
+        collected.add(response, whole=True)
+        return self.reply_of(collected)
+
+    def reply_of(self, collected: _Collected) -> Reply:
+        counted = collected.usage
+        if counted is None:
+            prompt = sum(count_tokens(str(message.content or "")) for message in self.messages)
+            counted = (prompt, count_tokens(collected.text))
+            estimated = True
+        else:
+            estimated = False
+        return Reply(
+            text=collected.text,
+            prompt_tokens=counted[0],
+            completion_tokens=counted[1],
+            estimated=estimated,
+            cut=collected.finish_reason == "length",
+            calls=self.count,
+        )
+
+
+class _Collected:
+    """The pieces of one answer."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.usage: tuple[int, int] | None = None
+        self.finish_reason: str | None = None
+        self._says_when_finished = False
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether the protocol tells how an answer finished, and this one did not."""
+        return self._says_when_finished and self.finish_reason is None
+
+    def add(self, response: ChatResponse, *, whole: bool = False) -> str:
+        """Take one piece and return its text."""
+        raw = response.raw
+        choices = _get(raw, "choices")
+        if choices is not None:
+            self._says_when_finished = True
+            reason = _get(choices[0], "finish_reason") if choices else None
+            self.finish_reason = reason or self.finish_reason
+        self.usage = _usage(response) or self.usage
+        delta = sanitise((response.message.content if whole else response.delta) or "")
+        self.text += delta
+        if len(self.text) > MAX_ANSWER_CHARACTERS:
+            raise LLMServerError(
+                f"the answer is longer than {MAX_ANSWER_CHARACTERS} characters",
+                hint="set a lower llm_max_tokens",
+            )
+        return delta
+
+
+def _usage(response: ChatResponse) -> tuple[int, int] | None:
+    raw = _get(response.raw, "usage")
+    prompt, completion = _get(raw, "prompt_tokens"), _get(raw, "completion_tokens")
+    if prompt is None:
+        prompt = response.additional_kwargs.get("prompt_tokens")
+        completion = response.additional_kwargs.get("completion_tokens")
+    if isinstance(prompt, int) and isinstance(completion, int) and prompt > 0:
+        return prompt, completion
+    return None
+
+
+def _get(holder: Any, name: str) -> Any:
+    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
+
+
+def _retry_after(error: Exception) -> float:
+    headers = getattr(getattr(error, "response", None), "headers", None) or {}
+    with suppress(TypeError, ValueError):
+        return max(float(headers.get("retry-after") or ""), 0.0)
+    return _RETRY_DELAY
+
+
+def _secrets(llm: LLM) -> list[str]:
+    values = [getattr(llm, name, None) for name in ("api_key", "token")]
+    return [value for value in values if isinstance(value, str) and len(value) > 3]
+
+
+def _close(responses: Any) -> None:
+    close: Callable[[], None] | None = getattr(responses, "close", None)
+    if close is not None:
+        close()
+
+
+async def _aclose(responses: Any) -> None:
+    aclose: Callable[[], Awaitable[None]] | None = getattr(responses, "aclose", None)
+    if aclose is not None:
+        await aclose()

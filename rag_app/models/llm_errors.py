@@ -1,0 +1,190 @@
+"""Errors of language models and their clients → the errors of this program.
+
+By class name along the inheritance, so that no client library is imported to
+look at an error of another one. Messages of servers are cut and keys in them
+blotted out: a server may quote the key that it refused.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+
+from pipelines.errors import (
+    LLMAuthError,
+    LLMConnectionError,
+    LLMError,
+    LLMNotFoundError,
+    LLMRateLimitError,
+    LLMRequestError,
+    LLMServerError,
+    LLMStreamError,
+    LLMTimeoutError,
+    RagError,
+)
+
+_LONGEST_MESSAGE = 300
+_KEY = re.compile(r"\b(?:sk|pk|gsk|xai|key|hf)[-_][\w\-*.]{6,}|(?<=[Bb]earer )\S+")
+
+# The most specific name along an error's inheritance decides.
+BY_NAME: dict[str, type[LLMError]] = {
+    "openai.OpenAIError": LLMError,
+    "openai.APIError": LLMServerError,
+    "openai.APIStatusError": LLMRequestError,
+    "openai.APIResponseValidationError": LLMServerError,
+    "openai.APIConnectionError": LLMConnectionError,
+    "openai.APITimeoutError": LLMTimeoutError,
+    "openai.BadRequestError": LLMRequestError,
+    "openai.AuthenticationError": LLMAuthError,
+    "openai.OAuthError": LLMAuthError,
+    "openai.SubjectTokenProviderError": LLMAuthError,
+    "openai.PermissionDeniedError": LLMAuthError,
+    "openai.NotFoundError": LLMNotFoundError,
+    "openai.ConflictError": LLMRequestError,
+    "openai.UnprocessableEntityError": LLMRequestError,
+    "openai.RateLimitError": LLMRateLimitError,
+    "openai.InternalServerError": LLMServerError,
+    "openai.LengthFinishReasonError": LLMRequestError,
+    "openai.ContentFilterFinishReasonError": LLMRequestError,
+    "openai.InvalidWebhookSignatureError": LLMRequestError,
+    "openai.WebSocketConnectionClosedError": LLMStreamError,
+    "openai.WebSocketQueueFullError": LLMStreamError,
+    "httpx.HTTPError": LLMConnectionError,
+    "httpx.HTTPStatusError": LLMServerError,
+    "httpx.RequestError": LLMConnectionError,
+    "httpx.TransportError": LLMConnectionError,
+    "httpx.TimeoutException": LLMTimeoutError,
+    "httpx.ConnectTimeout": LLMTimeoutError,
+    "httpx.ReadTimeout": LLMTimeoutError,
+    "httpx.WriteTimeout": LLMTimeoutError,
+    "httpx.PoolTimeout": LLMTimeoutError,
+    "httpx.NetworkError": LLMConnectionError,
+    "httpx.ConnectError": LLMConnectionError,
+    "httpx.ReadError": LLMConnectionError,
+    "httpx.WriteError": LLMConnectionError,
+    "httpx.CloseError": LLMConnectionError,
+    "httpx.ProxyError": LLMConnectionError,
+    "httpx.UnsupportedProtocol": LLMRequestError,
+    "httpx.ProtocolError": LLMConnectionError,
+    "httpx.LocalProtocolError": LLMRequestError,
+    "httpx.RemoteProtocolError": LLMConnectionError,
+    "httpx.DecodingError": LLMServerError,
+    "httpx.TooManyRedirects": LLMServerError,
+    "httpx.InvalidURL": LLMRequestError,
+    "httpx.CookieConflict": LLMServerError,
+    "httpx.StreamError": LLMStreamError,
+    "httpx.StreamConsumed": LLMStreamError,
+    "httpx.StreamClosed": LLMStreamError,
+    "httpx.ResponseNotRead": LLMStreamError,
+    "httpx.RequestNotRead": LLMStreamError,
+}
+
+_BY_STATUS: dict[int, type[LLMError]] = {
+    401: LLMAuthError,
+    402: LLMAuthError,
+    403: LLMAuthError,
+    404: LLMNotFoundError,
+    408: LLMTimeoutError,
+    429: LLMRateLimitError,
+}
+
+_WHAT: dict[type[LLMError], str] = {
+    LLMError: "the language model failed",
+    LLMAuthError: "the server refused the key",
+    LLMNotFoundError: "the server does not know this model or address",
+    LLMRequestError: "the server refused the request",
+    LLMRateLimitError: "the server takes no more requests for now",
+    LLMServerError: "the server failed",
+    LLMConnectionError: "the server cannot be reached",
+    LLMTimeoutError: "the server did not answer in time",
+    LLMStreamError: "the answer broke off before its end",
+}
+
+_HINTS: dict[type[LLMError], str] = {
+    LLMAuthError: "set llm_api_key (RAG_LLM_API_KEY) to a key of this server",
+    LLMNotFoundError: "check the model's name in llm, and llm_base_url",
+    LLMRequestError: "a lower llm_context_window or llm_max_tokens helps when the text is too long",
+    LLMRateLimitError: "wait, or ask fewer questions at once",
+    LLMServerError: "ask again later",
+    LLMConnectionError: "check that the server runs and that llm_base_url is its address",
+    LLMTimeoutError: "ask again, or set a longer llm_timeout",
+    LLMStreamError: "ask again",
+}
+
+
+def as_llm_error(error: BaseException, *, model: str, secrets: Sequence[str] = ()) -> RagError:
+    """Return the error of ours that an error of a client means.
+
+    Args:
+        error: what was raised; an error of ours comes back as it is.
+        model: name of the model, for the message.
+        secrets: strings that must not stand in the message.
+    """
+    if isinstance(error, RagError):
+        return error
+    kind = kind_of(error)
+    detail = redact(_detail(error), secrets)
+    message = f"{model}: {_WHAT[kind]}" + (f": {detail}" if detail else "")
+    return kind(message, hint=_HINTS.get(kind, ""))
+
+
+def kind_of(error: BaseException) -> type[LLMError]:
+    """Return the class of ours for an error."""
+    status = status_of(error)
+    if status is not None and status >= 400:
+        return _BY_STATUS.get(status, LLMServerError if status >= 500 else LLMRequestError)
+    for base in type(error).__mro__:
+        root = base.__module__.partition(".")[0].replace("httpx2", "httpx")
+        if f"{root}.{base.__name__}" in BY_NAME:
+            return BY_NAME[f"{root}.{base.__name__}"]
+    if isinstance(error, TimeoutError):
+        return LLMTimeoutError
+    if isinstance(error, OSError):
+        return LLMConnectionError
+    if _is_no_answer(error):
+        return LLMServerError
+    return LLMError
+
+
+def status_of(error: BaseException) -> int | None:
+    """Return the HTTP status that an error carries, if any."""
+    response = getattr(error, "response", None)
+    for holder in (error, response):
+        status = getattr(holder, "status_code", None)
+        if isinstance(status, int):
+            return status
+    return None
+
+
+def is_out_of_quota(error: BaseException) -> bool:
+    """Tell whether a 429 means that nothing is left, so that waiting does not help."""
+    return getattr(error, "code", None) == "insufficient_quota"
+
+
+def redact(text: str, secrets: Sequence[str] = ()) -> str:
+    """Return a text without keys, on one line, of bounded length."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, "***")
+    line = " ".join(_KEY.sub("***", text).split())
+    return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "…"
+
+
+def _detail(error: BaseException) -> str:
+    body = getattr(error, "body", None)
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        message = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(message, str) and message:
+            return message
+    if _is_no_answer(error):
+        return "what it sent is no answer of the OpenAI protocol"
+    return str(error) or type(error).__name__
+
+
+def _is_no_answer(error: BaseException) -> bool:
+    # What clients raise when a body is not what they expect of it.
+    expected = (json.JSONDecodeError, UnicodeError, AttributeError, TypeError, LookupError)
+    invalid = isinstance(error, expected) or type(error).__name__ == "ValidationError"
+    return invalid and status_of(error) is None
