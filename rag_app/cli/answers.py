@@ -1,0 +1,98 @@
+"""The file of a batch's answers: the next run goes on where this one stops."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import ConfigError
+from rag_app.cli.output import to_json
+from rag_app.cli.questions import Asked, named_key, unnamed_key
+
+Record = dict[str, Any]
+
+
+class AnswerFile:
+    """JSON Lines on disk, each written at once.
+
+    Answers of an earlier run are kept, what failed in it is asked again. On
+    closing, the lines are put into the order of the questions.
+
+    Raises:
+        ConfigError: the file holds something else; it is left as it is.
+    """
+
+    def __init__(self, path: Path, asked: Sequence[Asked]) -> None:
+        self._path = path
+        self._keys = [one.key for one in asked]
+        self._records = _read(path, set(self._keys))
+        # Once now: a file that cannot be written is known before anything is asked.
+        self._replace(self._records.values())
+        self._stream = path.open("a", encoding="utf-8")
+
+    def missing(self, asked: Iterable[Asked]) -> list[Asked]:
+        """Return the questions that have no answer yet."""
+        return [one for one in asked if one.key not in self._records]
+
+    def write(self, one: Asked, record: Record) -> None:
+        """Write one answer."""
+        self._records[one.key] = record
+        self._stream.write(to_json(record) + "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        """Put the answers into the order of the questions."""
+        self._stream.close()
+        self._replace(self._records[key] for key in self._keys if key in self._records)
+
+    def _replace(self, records: Iterable[Record]) -> None:
+        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
+        temporary.write_text("".join(to_json(one) + "\n" for one in records), encoding="utf-8")
+        temporary.replace(self._path)
+
+
+def _read(path: Path, keys: set[str]) -> dict[str, Record]:
+    if path.exists() and not path.is_file():
+        raise ConfigError(f"{path} is no plain file", hint="leave --out away to write to stdout")
+    lines = path.read_bytes().decode("utf-8", "replace").split("\n") if path.exists() else []
+    records: dict[str, Record] = {}
+    unnamed: Counter[str] = Counter()
+    for number, line in enumerate(lines, start=1):
+        # Without its end the last line is torn: the run was killed while it wrote it.
+        if not line or number == len(lines):
+            continue
+        record = _record(line)
+        key = _key(record, keys, unnamed)
+        if key is None:
+            raise ConfigError(
+                f"{path}, line {number} answers none of these questions; nothing was overwritten",
+                hint="give --out another file, or remove this one",
+            )
+        if record.get("error") is None:
+            records[key] = record
+    return records
+
+
+def _record(line: str) -> Record:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _key(record: Record, keys: set[str], unnamed: Counter[str]) -> str | None:
+    """Return the key of the question that a record answers, if it is one of the given."""
+    question = record.get("question")
+    if not isinstance(question, str):
+        return None
+    key = named_key(record.get("id"), question)
+    if key in keys:
+        return key
+    key = unnamed_key(question, unnamed[question])
+    unnamed[question] += 1
+    return key if key in keys else None

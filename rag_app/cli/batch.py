@@ -1,0 +1,77 @@
+"""Several questions at a time, their answers in the order of the questions."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from rag_app.cli.questions import Asked
+from rag_app.cli.session import describe
+
+Record = dict[str, Any]
+
+
+def answers(
+    asked: Sequence[Asked],
+    ask: Callable[[str], Record],
+    *,
+    workers: int,
+    redact: Callable[[str], str] = str,
+) -> Iterator[tuple[Asked, Record]]:
+    """Yield each question with its answer, in order, as soon as all before it are there.
+
+    An answer carries the question's ``id`` and ``error``: null, or what failed;
+    one that fails does not stop the others.
+
+    Args:
+        asked: the questions.
+        ask: answers one; called from several threads.
+        workers: how many are answered at the same time.
+        redact: applied to the text of an error.
+    """
+    todo: queue.SimpleQueue[int] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[int, Record]] = queue.SimpleQueue()
+    for number in range(len(asked)):
+        todo.put(number)
+
+    def work() -> None:
+        while True:
+            try:
+                number = todo.get_nowait()
+            except queue.Empty:
+                return
+            done.put((number, _record(asked[number], ask, redact)))
+
+    # Daemons: after Ctrl-C nobody waits for what a server still owes.
+    for _ in range(min(workers, len(asked))):
+        threading.Thread(target=work, daemon=True).start()
+    try:
+        yield from _in_order(asked, done)
+    finally:
+        # Nobody reads on: the workers end after the question they are at.
+        with contextlib.suppress(queue.Empty):
+            while True:
+                todo.get_nowait()
+
+
+def _in_order(
+    asked: Sequence[Asked], done: queue.SimpleQueue[tuple[int, Record]]
+) -> Iterator[tuple[Asked, Record]]:
+    waiting: dict[int, Record] = {}
+    for number, one in enumerate(asked):
+        while number not in waiting:
+            finished, record = done.get()
+            waiting[finished] = record
+        yield one, waiting.pop(number)
+
+
+def _record(one: Asked, ask: Callable[[str], Record], redact: Callable[[str], str]) -> Record:
+    try:
+        return {"id": one.id, **ask(one.question), "error": None}
+    except Exception as error:  # the batch goes on: the record says what failed
+        about: Record = {key: redact(text) for key, text in describe(error).items()}
+        about["retryable"] = bool(getattr(error, "retryable", False))
+        return {"id": one.id, "question": one.question, "error": about}

@@ -1,0 +1,107 @@
+"""``--file``, ``--page`` and ``--where`` as LlamaIndex metadata filters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_app.cli.session import UsageError
+
+if TYPE_CHECKING:
+    from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
+
+_WHERE = re.compile(r"\s*(?P<key>[^=!<>~\s]+)\s*(?P<operator>==|!=|>=|<=|=|>|<|~)\s*(?P<value>.*)")
+_PAGES = re.compile(r"\s*(?P<first>[0-9]+)\s*(?:-\s*(?P<last>[0-9]+)\s*)?")
+_OPERATORS = {"=": "==", "~": "text_match_insensitive"}
+_MOST_PAGES = 100_000
+
+
+def filters_of(
+    files: Sequence[str] | None, pages: Sequence[str] | None, where: Sequence[str] | None
+) -> MetadataFilters | None:
+    """Return the filters that the options ask for; None when there are none.
+
+    Files are alternatives, and so are pages; files, pages and each ``--where``
+    must hold together.
+
+    Raises:
+        UsageError: an option cannot be read.
+    """
+    if not (files or pages or where):
+        return None
+    from llama_index.core.vector_stores.types import MetadataFilters
+
+    parts: list[MetadataFilter | MetadataFilters] = []
+    if files:
+        parts.append(_files(files))
+    if pages:
+        parts.append(_pages(pages))
+    parts += [_where(condition) for condition in where or ()]
+    return MetadataFilters(filters=parts)
+
+
+def _files(files: Sequence[str]) -> MetadataFilters:
+    from llama_index.core.vector_stores.types import (
+        FilterCondition,
+        FilterOperator,
+        MetadataFilter,
+        MetadataFilters,
+    )
+
+    paths = [str(Path(file).expanduser().absolute()) for file in files]
+    return MetadataFilters(
+        filters=[
+            MetadataFilter(key="file_name", operator=FilterOperator.IN, value=list(files)),
+            MetadataFilter(key="file_path", operator=FilterOperator.IN, value=paths),
+        ],
+        condition=FilterCondition.OR,
+    )
+
+
+def _pages(pages: Sequence[str]) -> MetadataFilter:
+    from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter
+
+    numbers = sorted({number for given in pages for number in page_range(given)})
+    return MetadataFilter(key="page", operator=FilterOperator.IN, value=numbers)
+
+
+def page_range(given: str) -> range:
+    """Return the pages of ``"7"`` or ``"3-7"``.
+
+    Raises:
+        UsageError: it is neither.
+    """
+    match = _PAGES.fullmatch(given)
+    if match is None:
+        raise UsageError(f"--page {given!r}: a page is a number from 1, as 7, or a range, as 3-7")
+    first = int(match["first"])
+    last = int(match["last"] or first)
+    if not 1 <= first <= last <= _MOST_PAGES:
+        raise UsageError(f"--page {given!r}: pages are counted from 1, the smaller one first")
+    return range(first, last + 1)
+
+
+def _where(condition: str) -> MetadataFilter:
+    from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter
+
+    match = _WHERE.fullmatch(condition)
+    if match is None:
+        raise UsageError(
+            f"--where {condition!r}: it must be KEY=VALUE, or with != > >= < <= or ~ for the ="
+        )
+    operator = FilterOperator(_OPERATORS.get(match["operator"], match["operator"]))
+    textual = operator is FilterOperator.TEXT_MATCH_INSENSITIVE
+    value = match["value"] if textual else _typed(match["value"])
+    return MetadataFilter(key=match["key"], operator=operator, value=value)
+
+
+def _typed(value: str) -> str | int | float:
+    """Return a number for what looks like one: the shell has only strings."""
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except ValueError:
+            continue
+    return value

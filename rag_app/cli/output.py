@@ -1,0 +1,189 @@
+"""What the command line writes: results on stdout, everything else on stderr.
+
+Text of PDFs, questions and models is not ours: before a terminal sees it,
+control characters and escape sequences are taken out, and it is never read as
+markup.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, is_dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+# Whole sequences first, so that nothing of them stays behind as letters:
+# OSC, DCS and the like up to their end; CSI with its parameters; ESC and one letter.
+_SEQUENCES = re.compile(
+    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
+    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
+    r"|\x1b[ -/]*[0-~]"
+)
+# C0 but tab and newline, DEL, C1, and what reverses the direction of the text around it.
+_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_JSON_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+# "x", "none", "EMPTY": what local servers are given as a key occurs in any text.
+_SHORTEST_SECRET = 8
+_UNLIMITED = 100_000
+
+
+def clean(text: str) -> str:
+    """Return the text without control characters and terminal escape sequences."""
+    return _CONTROLS.sub("", _SEQUENCES.sub("", text.replace("\r\n", "\n")))
+
+
+def one_line(text: str) -> str:
+    """Return the text, cleaned, on a single line."""
+    return " ".join(clean(text).split())
+
+
+def to_json(value: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
+    """Return the value as JSON; characters that steer a terminal are escaped."""
+    text = json.dumps(
+        value, indent=indent, ensure_ascii=ascii_only, allow_nan=False, default=_plain
+    )
+    return _JSON_CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _plain(value: object) -> object:
+    """Return what the JSON encoder understands for a value that it does not."""
+    if isinstance(value, Path):
+        return str(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Iterable):
+        return list(value)
+    if hasattr(value, "item"):  # a numpy scalar
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+class Output:
+    """The two streams of one command.
+
+    Attributes:
+        json: results are JSON documents.
+        quiet: notes are not written, errors are.
+        secrets: strings that never appear on stderr or in an error.
+    """
+
+    def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool, quiet: bool) -> None:
+        self.json = json
+        self.quiet = quiet
+        self.secrets: tuple[str, ...] = ()
+        self._stdout = _tolerant(stdout)
+        self._stderr = _tolerant(stderr)
+        self._console: Console | None = None
+
+    @property
+    def on_terminal(self) -> bool:
+        """Whether a person reads stdout as it is written."""
+        return self._stdout.isatty()
+
+    @property
+    def stderr_on_terminal(self) -> bool:
+        """Whether a person reads stderr as it is written."""
+        return self._stderr.isatty()
+
+    @property
+    def stderr(self) -> TextIO:
+        """The stream of notes, errors and progress."""
+        return self._stderr
+
+    def redact(self, text: str) -> str:
+        """Return the text with every secret replaced by asterisks."""
+        for secret in self.secrets:
+            if len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, "***")
+        return text
+
+    def document(self, value: object) -> None:
+        """Write the one JSON document of a command."""
+        self._write(to_json(value, indent=2, ascii_only=self._ascii_only) + "\n")
+
+    def record(self, value: object) -> None:
+        """Write one line of JSON Lines, at once."""
+        self._write(to_json(value, ascii_only=self._ascii_only) + "\n")
+        self._stdout.flush()
+
+    def chunk(self, text: str) -> None:
+        """Write a piece of a streamed answer, at once."""
+        self._write(_CONTROLS.sub("", text))
+        self._stdout.flush()
+
+    def text(self, text: str = "", *, indent: int = 0, style: str = "") -> None:
+        """Write text for a person: wrapped and styled on a terminal, as it is otherwise."""
+        text = clean(text)
+        if not self.on_terminal:
+            margin = " " * indent
+            self._write("".join(f"{margin}{line}".rstrip() + "\n" for line in text.split("\n")))
+            return
+        from rich.padding import Padding
+        from rich.text import Text
+
+        self.console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
+
+    def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+        """Write a table; numbers stand at the right, a long cell is wrapped on a terminal only."""
+        from rich.table import Table
+        from rich.text import Text
+
+        rows = [list(row) for row in rows]
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for number, name in enumerate(columns):
+            numeric = rows and all(_is_number(row[number]) for row in rows)
+            table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
+        for row in rows:
+            table.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
+        if self.on_terminal:
+            self.console.print(table)
+            return
+        with self.console.capture() as capture:
+            self.console.print(table)
+        self._write("".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
+
+    def note(self, text: str) -> None:
+        """Write one line of information on stderr."""
+        if not self.quiet:
+            self.complain(text)
+
+    def complain(self, text: str) -> None:
+        """Write one line on stderr, even when quiet."""
+        self._stderr.write(self.redact(one_line(text)) + "\n")
+        self._stderr.flush()
+
+    @property
+    def console(self) -> Console:
+        """The console on stdout; it reads no markup and knows NO_COLOR."""
+        if self._console is None:
+            from rich.console import Console
+
+            width = None if self.on_terminal else _UNLIMITED
+            self._console = Console(
+                file=self._stdout, width=width, markup=False, highlight=False, emoji=False
+            )
+        return self._console
+
+    @property
+    def _ascii_only(self) -> bool:
+        return (self._stdout.encoding or "").lower().replace("-", "") != "utf8"
+
+    def _write(self, text: str) -> None:
+        self._stdout.write(text)
+
+
+def _tolerant(stream: TextIO) -> TextIO:
+    # A file name that is no UTF-8 must not end a command that has its answer.
+    reconfigure: Any = getattr(stream, "reconfigure", None)
+    if reconfigure is not None:
+        reconfigure(errors="backslashreplace")
+    return stream
+
+
+def _is_number(cell: object) -> bool:
+    return cell is None or (isinstance(cell, int | float) and not isinstance(cell, bool))

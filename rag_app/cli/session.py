@@ -1,0 +1,177 @@
+"""One command from its flags to its exit code: settings, streams, logs, errors.
+
+Exit codes: 0 done; 1 an error; 2 wrong usage; 3 no answer is given (refused);
+130 interrupted; 141 whoever read stdout has gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import typer
+
+from rag_app.cli.output import Output
+
+if TYPE_CHECKING:
+    from rag_app.settings import Settings
+
+ERROR, USAGE, REFUSED, INTERRUPTED, CLOSED = 1, 2, 3, 130, 141
+_OURS = ("rag_app", "pipelines")
+
+
+class UsageError(typer.TyperException):
+    """The options do not go together, or one of them cannot be read."""
+
+    exit_code = USAGE
+
+
+@dataclass(frozen=True)
+class Session:
+    """What every command works with."""
+
+    settings: Settings
+    out: Output
+
+
+@contextmanager
+def session(
+    *,
+    json: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    config: Path | None = None,
+    interrupted: str = "",
+    **overrides: Any,
+) -> Iterator[Session]:
+    """Run the body of a command and turn what it raises into an exit code.
+
+    Args:
+        json, quiet, verbose, config: the options that all commands share.
+        interrupted: what Ctrl-C leaves behind, in words.
+        **overrides: settings given as options; ``None`` means not given.
+
+    Raises:
+        typer.Exit: with the exit code, after one line on stderr.
+    """
+    out = Output(sys.stdout, sys.stderr, json=json, quiet=quiet)
+    debug = verbose
+    try:
+        # Whatever a library prints must not get between the documents on stdout.
+        with contextlib.redirect_stdout(sys.stderr):
+            settings = _settings(config, verbose, overrides)
+            debug = debug or settings.log_level == "debug"
+            out.secrets = _secrets(settings)
+            with _logs(out, settings.log_level, quiet=quiet, verbose=debug):
+                yield Session(settings, out)
+    except (typer.Exit, typer.TyperException):
+        raise
+    except BrokenPipeError:
+        abandon(sys.stdout)
+        raise typer.Exit(CLOSED) from None
+    except KeyboardInterrupt:
+        out.complain(f"interrupted{': ' if interrupted else ''}{interrupted}")
+        raise typer.Exit(INTERRUPTED) from None
+    except Exception as error:
+        raise typer.Exit(report(error, out, debug=debug)) from None
+
+
+def report(error: Exception, out: Output, *, debug: bool = False) -> int:
+    """Write what went wrong (one line on stderr; with ``--json`` a document too)."""
+    if debug:
+        # Without the values of variables: they hold keys.
+        out.stderr.write(out.redact("".join(traceback.format_exception(error))))
+    about = describe(error)
+    about = {key: out.redact(text) for key, text in about.items()}
+    hint = f" ({about['hint']})" if about["hint"] else ""
+    out.complain(f"error: {about['message']}{hint}")
+    if out.json:
+        out.record({"error": about | {"retryable": bool(getattr(error, "retryable", False))}})
+    return ERROR
+
+
+def describe(error: BaseException) -> dict[str, str]:
+    """Return kind, message and hint of an error, in words for whoever typed the command."""
+    from pipelines.errors import RagError
+
+    kind = type(error).__name__
+    if isinstance(error, RagError):
+        return {"kind": kind, "message": error.message, "hint": error.hint}
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return {"kind": kind, "message": f"{where}{error.strerror}", "hint": ""}
+    if isinstance(error, MemoryError):
+        return {"kind": kind, "message": "out of memory", "hint": "give fewer files at once"}
+    hint = "this is a bug in rag_app: run the command again with --verbose for the traceback"
+    return {"kind": kind, "message": f"{kind}: {error}" if str(error) else kind, "hint": hint}
+
+
+def abandon(stream: TextIO) -> None:
+    """Let what is still buffered go nowhere, so that the exit says nothing about a closed pipe."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+def _settings(config: Path | None, verbose: bool, overrides: dict[str, Any]) -> Settings:
+    from rag_app.settings import load_settings
+
+    given = {name: value for name, value in overrides.items() if value is not None}
+    if verbose:
+        given["log_level"] = "debug"
+    return load_settings(config, **given)
+
+
+def _secrets(settings: Settings) -> tuple[str, ...]:
+    key = settings.llm_api_key
+    return (key.get_secret_value(),) if key is not None else ()
+
+
+class _StderrHandler(logging.Handler):
+    """Log records as lines on stderr: ours by their level, those of libraries when asked for."""
+
+    def __init__(self, out: Output, level: int, *, verbose: bool) -> None:
+        super().__init__(level)
+        self._out = out
+        self._foreign = logging.WARNING if verbose else logging.CRITICAL
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write one record; those of libraries are for whoever looks for a fault."""
+        ours = record.name.split(".")[0] in _OURS
+        if ours or record.levelno >= self._foreign:
+            self._out.complain(f"{record.levelname.lower()}: {record.getMessage()}")
+
+
+@contextmanager
+def _logs(out: Output, name: str, *, quiet: bool, verbose: bool) -> Iterator[None]:
+    """Send log records and Python's warnings to stderr while the body runs."""
+    level = logging.ERROR if quiet and not verbose else logging.getLevelNamesMapping()[name.upper()]
+    handler = _StderrHandler(out, level, verbose=verbose)
+    root = logging.getLogger()
+    loggers = [logging.getLogger(ours) for ours in _OURS]
+    before = [logger.level for logger in loggers]
+    root.addHandler(handler)
+    for logger in loggers:
+        logger.setLevel(level)
+    try:
+        with warnings.catch_warnings():
+            warnings.showwarning = _log_warning
+            yield
+    finally:
+        root.removeHandler(handler)
+        for logger, old in zip(loggers, before, strict=True):
+            logger.setLevel(old)
+
+
+def _log_warning(message: Any, category: type[Warning], *_: Any, **__: Any) -> None:
+    logging.getLogger("py.warnings").warning("%s: %s", category.__name__, message)

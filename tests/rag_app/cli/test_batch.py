@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import random
+import threading
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.errors import LLMTimeoutError
+from rag_app.cli.batch import answers
+from rag_app.cli.questions import Asked, unnamed_key
+
+
+def asked(count: int) -> list[Asked]:
+    return [Asked(n, f"Q{n}", unnamed_key(f"Q{n}", 0)) for n in range(count)]
+
+
+def answer(question: str) -> dict[str, object]:
+    return {"question": question}
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.integers(0, 12), st.integers(1, 5))
+def test_answers_come_in_the_order_of_the_questions(count, workers):
+    def slow(question: str) -> dict[str, object]:
+        time.sleep(random.random() / 1000)
+        return answer(question)
+
+    found = list(answers(asked(count), slow, workers=workers))
+    assert [record["question"] for _, record in found] == [one.question for one in asked(count)]
+
+
+def test_one_that_fails_is_in_the_output_and_the_others_go_on():
+    def ask(question: str) -> dict[str, object]:
+        if question == "Q1":
+            raise LLMTimeoutError("no answer with sk-secret-key", hint="wait")
+        return answer(question)
+
+    def redact(text: str) -> str:
+        return text.replace("sk-secret-key", "***")
+
+    records = [r for _, r in answers(asked(3), ask, workers=2, redact=redact)]
+    assert [record["error"] for record in records] == [
+        None,
+        {
+            "kind": "LLMTimeoutError",
+            "message": "no answer with ***",
+            "hint": "wait",
+            "retryable": True,
+        },
+        None,
+    ]
+
+
+def test_several_are_asked_at_the_same_time():
+    barrier = threading.Barrier(3, timeout=10)
+
+    def ask(question: str) -> dict[str, object]:
+        barrier.wait()
+        return answer(question)
+
+    assert len(list(answers(asked(3), ask, workers=3))) == 3
+
+
+def test_nothing_more_is_asked_when_nobody_reads_on():
+    begun: list[str] = []
+
+    def ask(question: str) -> dict[str, object]:
+        begun.append(question)
+        time.sleep(0.01)
+        return answer(question)
+
+    stream = answers(asked(50), ask, workers=1)
+    next(stream)
+    stream.close()
+    time.sleep(0.05)
+    assert len(begun) <= 4

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import StoreError
+from rag_app.cli.cache import IndexCache, key_of
+from rag_app.settings import Settings
+
+PDF = Path("report.pdf")
+
+
+def filled(cache: IndexCache, key: str, size: int, used: float) -> None:
+    with cache.hold(key, Path(f"{key}.pdf")) as folder:
+        folder.mkdir()
+        (folder / "data").write_bytes(b"x" * size)
+    os.utime(cache.root / f"{key}.lock", (used, used))
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return IndexCache(tmp_path / "cache", limit_mb=1)
+
+
+def test_the_cache_is_for_its_owner_alone(cache):
+    cache.root.mkdir(mode=0o755)
+    with cache.hold("k", PDF):
+        assert cache.root.stat().st_mode & 0o777 == 0o700
+        assert (cache.root / "k").stat().st_mode & 0o777 == 0o700
+
+
+def test_what_was_put_there_is_there_the_next_time(cache):
+    filled(cache, "k", 10, used=1)
+    with cache.hold("k", PDF) as folder:
+        assert (folder / "data").read_bytes() == b"x" * 10
+
+
+def test_entries_name_file_size_and_time_of_use_last_used_first(cache):
+    filled(cache, "old", 10, used=1)
+    filled(cache, "new", 20, used=2)
+    entries = cache.entries()
+    assert [(kept.file, kept.used) for kept in entries] == [("new.pdf", 2), ("old.pdf", 1)]
+    assert all(kept.bytes >= 10 for kept in entries)
+
+
+def test_trim_removes_what_was_not_used_for_longest(cache):
+    for number, key in enumerate("abc"):
+        filled(cache, key, 450_000, used=3 - number)
+    assert [kept.key for kept in cache.trim()] == ["c"]
+    assert [kept.key for kept in cache.entries()] == ["a", "b"]
+
+
+def test_trim_never_removes_what_is_in_use(cache):
+    filled(cache, "used", 700_000, used=1)
+    filled(cache, "idle", 700_000, used=2)
+    with cache.hold("used", PDF):
+        os.utime(cache.root / "used.lock", (1, 1))
+        assert [kept.key for kept in cache.trim()] == ["idle"]
+
+
+def test_trim_under_the_limit_removes_nothing(cache):
+    filled(cache, "k", 10, used=1)
+    assert cache.trim() == []
+
+
+def test_clear_removes_all_and_tells_what_is_in_use(cache):
+    filled(cache, "a", 10, used=1)
+    filled(cache, "b", 10, used=2)
+    with cache.hold("b", PDF):
+        removed, in_use = cache.clear()
+    assert ([k.key for k in removed], [k.key for k in in_use]) == (["a"], ["b"])
+    assert cache.clear()[0][0].key == "b"
+    assert list(cache.root.iterdir()) == []
+
+
+def test_another_process_that_uses_an_index_keeps_it(cache):
+    filled(cache, "k", 10, used=1)
+    code = (
+        "import sys; from pathlib import Path; from rag_app.cli.cache import IndexCache\n"
+        f"with IndexCache(Path({str(cache.root)!r}), limit_mb=1).hold('k', Path('x')):\n"
+        "    print('held', flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as other:
+        assert other.stdout.readline() == b"held\n"
+        assert not cache.discard("k")
+        other.stdin.close()
+        other.wait()
+    assert cache.discard("k")
+
+
+def test_a_lock_file_that_was_removed_meanwhile_is_made_anew(cache):
+    filled(cache, "k", 10, used=1)
+    assert cache.discard("k")
+    with cache.hold("k", PDF) as folder:
+        assert not folder.exists()
+        assert not cache.discard("k")
+
+
+def test_an_empty_cache_has_no_entries(cache):
+    assert cache.entries() == []
+    assert cache.clear() == ([], [])
+
+
+def test_a_damaged_note_costs_the_name_only(cache):
+    filled(cache, "k", 10, used=1)
+    (cache.root / "k" / "about.json").write_text("{")
+    assert cache.entries()[0].file == ""
+
+
+def test_a_cache_of_somebody_else_is_refused(cache, monkeypatch):
+    cache.root.mkdir(mode=0o700)
+    owner = os.getuid()
+    monkeypatch.setattr(os, "getuid", lambda: owner + 1)
+    with pytest.raises(StoreError, match="another user"), cache.hold("k", PDF):
+        pass
+
+
+def test_key_depends_on_content_and_on_what_decides_the_index_only():
+    base = key_of("a" * 64, Settings(), ["hybrid"])
+    assert base == key_of("a" * 64, Settings(similarity_top_k=9, llm="like:x"), ["hybrid"])
+    others = [
+        key_of("b" * 64, Settings(), ["hybrid"]),
+        key_of("a" * 64, Settings(), ["naive"]),
+        key_of("a" * 64, Settings(embed_model="other"), ["hybrid"]),
+        key_of("a" * 64, Settings(parent_size=512), ["hybrid"]),
+    ]
+    assert len({base, *others}) == 5
