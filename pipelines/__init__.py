@@ -1,0 +1,1 @@
+"""PDF → documents → nodes. Pure: no storage, no model, no network, no global state."""

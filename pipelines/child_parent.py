@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from llama_index.core.schema import BaseNode, Document, TextNode, TransformComponent
+from llama_index.core.schema import BaseNode, TextNode, TransformComponent
 from pydantic import Field, field_validator
 
 from pipelines.errors import ConfigError
-from pipelines.nodes import NodeMaker
+from pipelines.nodes import NodeMaker, header_of
+from pipelines.passages import passages
 from pipelines.splitters import splitter_spans
 from pipelines.splitting import Span, tile
-from pipelines.structure import structure_of
+
+__all__ = ["CHILD_SIZES", "PARENT_SIZE", "ChildParentParser", "header_of", "passages"]
 
 PARENT_SIZE = 1024
 CHILD_SIZES = (128, 256, 512)
@@ -59,8 +61,7 @@ class ChildParentParser(TransformComponent):
         return parents + children
 
     def _parse(self, document: BaseNode) -> tuple[list[TextNode], list[TextNode]]:
-        assert isinstance(document, Document)
-        maker = NodeMaker(document, structure_of(document.text))
+        maker = NodeMaker(document)
         settings = _settings(self.parent_size, self.parent_splitter)
         spans = self._spans(maker, (0, len(maker.text)), self.parent_size, self.parent_splitter)
         parents = [maker.make(span, "parent", settings) for span in spans]

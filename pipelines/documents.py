@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from llama_index.core.schema import Document
+from llama_index.core.schema import BaseNode, Document
 
 from pipelines.errors import (
     ConfigError,
@@ -22,7 +23,9 @@ from pipelines.errors import (
     ReadError,
 )
 from pipelines.pages import join_pages
-from pipelines.readers import READERS, Limits, RawPdf, reader_fingerprint
+from pipelines.pdfium_reader import read_with_pypdfium2
+from pipelines.pypdf_reader import read_with_pypdf
+from pipelines.readers import Limits, RawPdf, Reader, reader_fingerprint
 from pipelines.terms import content_words
 from pipelines.text import sanitise
 
@@ -39,10 +42,20 @@ __all__ = [
     "reader_fingerprint",
 ]
 
+READERS: Mapping[str, Reader] = {"pypdfium2": read_with_pypdfium2, "pypdf": read_with_pypdf}
 DEFAULT_READER = "pypdfium2"
 # Metadata of a Document that only it carries; its nodes do not.
 DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "page_map"})
 _OWN_KEYS = ("file_name", "file_path", "title", "content_hash", "reader", "read_by", "page_map")
+# What says where a file lies or when it was touched, and not what is in it; the names are
+# those that LlamaIndex's readers write.
+_NOT_CONTENT = frozenset(
+    (
+        *("file_name", "file_path", "file_type", "file_size"),
+        *("creation_date", "last_modified_date", "last_accessed_date"),
+        *("content_hash", "reader", "read_by"),
+    )
+)
 _LONGEST_TITLE = 160
 
 
@@ -138,7 +151,7 @@ def _check_header(data: bytes) -> None:
 
 
 def _document(path: Path, raw: RawPdf, digest: str, reader: str, read_by: str) -> Document:
-    text, spans = join_pages(raw.pages)
+    text, spans = join_pages([page.text for page in raw.pages], [page.label for page in raw.pages])
     pages = [
         Page(number, page.label, start, end, page.text)
         for number, (page, (start, end)) in enumerate(zip(raw.pages, spans, strict=True), start=1)
@@ -152,11 +165,11 @@ def _document(path: Path, raw: RawPdf, digest: str, reader: str, read_by: str) -
         "read_by": reader_fingerprint(read_by),
         "page_map": [asdict(page) for page in pages],
     }
-    return _hidden(Document(id_=digest, text=text, metadata=metadata))
+    return hidden_keys(Document(id_=digest, text=text, metadata=metadata))
 
 
-def _hidden(document: Document) -> Document:
-    """Return the document with our own metadata kept out of embedding and LLM text."""
+def hidden_keys(document: Document) -> Document:
+    """Keep our own metadata out of what is embedded and out of what an LLM reads."""
     for keys in (document.excluded_embed_metadata_keys, document.excluded_llm_metadata_keys):
         keys.extend(key for key in _OWN_KEYS if key in document.metadata and key not in keys)
     return document
@@ -189,7 +202,7 @@ def content_hash(source: str | Path | bytes) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def page_map(document: Document) -> list[Page]:
+def page_map(document: BaseNode) -> list[Page]:
     """Return the pages of a document in order; none when it has no pages."""
     pages: list[dict[str, Any]] = document.metadata.get("page_map") or []
     return [Page(**page) for page in pages]
@@ -205,20 +218,22 @@ def pages_of(pages: Sequence[Page], start: int, end: int) -> list[Page]:
 def adopt(document: Document) -> Document:
     """Return a copy of a user's Document in our form.
 
-    Its text is sanitised; without an id of its own the hash of its text becomes
-    the id; a page map of ours stays, a ``page_label`` makes the whole one page.
+    Its text is sanitised. Its content hash is that of its text and metadata
+    (paths and times aside); without an id of its own that hash becomes the id.
+    A page map of ours stays; a number in ``page_label`` makes the whole one page.
     """
     text = sanitise(document.text)
-    digest = content_hash(text.encode("utf-8"))
-    metadata = dict(document.metadata)
-    metadata.setdefault("file_name", "")
-    metadata.setdefault("file_path", "")
+    metadata = {"file_name": "", "file_path": "", **document.metadata}
     metadata.setdefault("title", clean_stem(Path(str(metadata["file_name"])).stem))
-    metadata["content_hash"] = digest
-    metadata["reader"] = ""
-    metadata["page_map"] = _adopted_pages(document, text)
+    content = [text, metadata_for_hash(document.metadata)]
+    digest = content_hash(json.dumps(content, sort_keys=True, default=str).encode("ascii"))
+    metadata |= {
+        "content_hash": digest,
+        "reader": "",
+        "page_map": _adopted_pages(document, text),
+    }
     own_id = document.id_ if "id_" in document.model_fields_set else digest
-    return _hidden(
+    return hidden_keys(
         Document(
             id_=own_id,
             text=text,
@@ -229,11 +244,16 @@ def adopt(document: Document) -> Document:
     )
 
 
+def metadata_for_hash(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the metadata that is content: not where a file lies, nor when it was touched."""
+    return {key: value for key, value in metadata.items() if key not in _NOT_CONTENT}
+
+
 def _adopted_pages(document: Document, text: str) -> list[dict[str, Any]]:
     known = document.metadata.get("page_map")
     if known and text == document.text:
-        return list(known)
+        return [dict(page) for page in known]
     label = str(document.metadata.get("page_label", ""))
-    if not label.isdigit():
+    if not label.isdecimal():
         return []
     return [asdict(Page(int(label), label, 0, len(text), text))]

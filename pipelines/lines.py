@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from enum import Enum
 from typing import NamedTuple
 
@@ -32,18 +33,33 @@ class Line(NamedTuple):
     width: int
 
 
-_NUMERIC = re.compile(
-    r"[-($€£¥+▲△~<>−–]*\d[\d.,:/]*[%)]*(?<![,:])|[-–—]+|N/?A|n\.m\.", re.IGNORECASE
+class _Place(NamedTuple):
+    """What surrounds a line: kind of the line before, the next visible line, room it has."""
+
+    before: Kind
+    runs_on: bool
+    following: str
+    apart: bool
+    width: int
+    typical: int
+
+
+_QUANTITY = r"[-($€£¥+▲△~<>−–]*\d[\d.,:/]*[%)]*(?<![,:])"
+_NUMERIC = re.compile(rf"{_QUANTITY}|[-–—]+|N/?A|n\.m\.", re.IGNORECASE)
+# A number that measures something: with a thousands comma, a decimal, a unit or a bracket.
+_LABELLED_AMOUNT = re.compile(
+    r"(?:\S+\s+){1,12}?(?:[$€£¥(▲△-]+\s?\d[\d.,]*[%)]*|\d[\d.,]*[,.]\d+\s?%?\)?|\d+\s?%)$"
 )
 _SYMBOL = re.compile(r"[$€£¥%()*†]+")
+_BULLET = "•‣▪●○◦■□◆◇▶►➢✓✔・"
 _ITEM = re.compile(
-    r"[•‣▪●○◦■□◆◇▶►➢✓✔·・※＊*–—-]\s+\S|[•‣▪●○◦■□◆◇▶►➢✓✔・]\S"
-    r"|\(?(?:[a-z]|[ivx]{1,4}|\d{1,2})\)\s*\S|\d{1,2}\.\s+\S|[①-⑳]|（[\d０-９一二三四五六七八九十ア-ン]{1,2}）"
+    rf"[{_BULLET}]\s*\S|[-·※＊*–—]\s+\S|\(?(?:[a-z]|[ivx]{{1,4}}|\d{{1,2}})\)\s*\S"
+    r"|\d{1,2}\.\s+\S|[①-⑳]|[(（][\d０-９一二三四五六七八九十ア-ン]{1,2}[)）]"
 )
 _NUMBERED = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+[^\W\d_]"
     r"|(?:chapter|section|part|item|note|appendix|article|annex|table|figure)\s+[\dA-Z]"
-    r"|第\s*[\d０-９一二三四五六七八九十百]+\s*[章節条編部款項]|【.+】|[■◆●▼]",
+    r"|第\s*[\d０-９一二三四五六七八九十百]+\s*[章節条編部款項]|【.+】",
     re.IGNORECASE,
 )
 _TERMINAL = re.compile(r"[.!?…。！？｡．:;：；][\"'”’)\]»」』）】〉》]*$")
@@ -53,11 +69,36 @@ _OPEN_END = re.compile(
     r"who|will|with|would|approximately|about))$",
     re.IGNORECASE,
 )
-_OPEN_END_CJK = re.compile(r"[はがをにのとでもへやかしてっ]$")
-_SMALL = frozenset(
-    ["and", "the", "for", "with", "from", "into", "over", "under", "upon", "per", "via", "nor", "but", "of", "in", "on", "at", "to", "a", "an", "by", "or", "as"]
+_OPEN_END_CJK = re.compile(r"(?<!はじめ)(?<!おわり)(?<!終わり)[はがをにのともへやかしてっ]$")
+_NOUN_END = re.compile(
+    r"(?:[^\u3041-\u309f]|はじめに|おわりに|終わりに|まとめ|あらまし|について|とは)$"
 )
-_WIDE_BLOCK = 40
+_SMALL_WORDS = (
+    "and the for with from into over under upon per via nor but of in on at to a an by or as"
+)
+_SMALL = frozenset(_SMALL_WORDS.split())
+_REGION = 40
+_TINY = 4
+
+
+def classify(text: str) -> list[Line]:
+    """Return the lines of a text in order, each with its kind."""
+    spans = _spans(text)
+    words = [text[start:end] for start, end in spans]
+    widths = [columns(word) for word in words]
+    typical = _typical(widths)
+    following = _following(words)
+    kinds: list[Kind] = []
+    for i, line in enumerate(words):
+        before = kinds[-1] if kinds else Kind.BLANK
+        runs_on = i > 0 and _runs_on(words[i - 1], before, widths[i - 1], typical[i])
+        apart = before is Kind.BLANK and (i + 1 == len(words) or not words[i + 1])
+        place = _Place(before, runs_on, following[i], apart, widths[i], typical[i])
+        kinds.append(_kind(line, place))
+    return [
+        Line(start, end, kind, width)
+        for (start, end), kind, width in zip(spans, kinds, widths, strict=True)
+    ]
 
 
 def columns(text: str) -> int:
@@ -67,23 +108,14 @@ def columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def classify(text: str) -> list[Line]:
-    """Return the lines of a text in order, each with its kind."""
-    spans = _spans(text)
-    words = [text[start:end] for start, end in spans]
-    widths = [columns(word) for word in words]
-    typical = _typical(widths)
-    kinds: list[Kind] = []
-    for i, line in enumerate(words):
-        previous = words[i - 1] if i else ""
-        before = kinds[-1] if kinds else Kind.BLANK
-        following = words[i + 1] if i + 1 < len(words) else ""
-        runs_on = _runs_on(previous, before, widths[i - 1] if i else 0, typical[i])
-        kinds.append(_kind(line, following, before, widths[i], typical[i], runs_on))
-    return [
-        Line(start, end, kind, width)
-        for (start, end), kind, width in zip(spans, kinds, widths, strict=True)
-    ]
+def ends_open(line: str) -> bool:
+    """Tell whether a line ends in a word or mark that no sentence ends with."""
+    return bool(_OPEN_END.search(line) or _OPEN_END_CJK.search(line))
+
+
+def ends_sentence(line: str) -> bool:
+    """Tell whether a line ends in a mark that ends a sentence, in a colon or a semicolon."""
+    return bool(_TERMINAL.search(line))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -97,14 +129,24 @@ def _spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _typical(widths: list[int]) -> list[int]:
+def _typical(widths: Sequence[int]) -> list[int]:
     """Return for each line how wide the full lines around it are."""
     typical: list[int] = []
-    for first in range(0, len(widths), _WIDE_BLOCK):
-        around = sorted(w for w in widths[max(0, first - 20) : first + _WIDE_BLOCK + 20] if w)
+    for first in range(0, len(widths), _REGION):
+        around = sorted(w for w in widths[max(0, first - 20) : first + _REGION + 20] if w)
         wide = around[int(len(around) * 0.9)] if around else 0
-        typical.extend([wide] * len(widths[first : first + _WIDE_BLOCK]))
+        typical.extend([wide] * len(widths[first : first + _REGION]))
     return typical
+
+
+def _following(words: Sequence[str]) -> list[str]:
+    """Return for each line the next one that is not blank."""
+    following: list[str] = []
+    after = ""
+    for line in reversed(words):
+        following.append(after)
+        after = line or after
+    return following[::-1]
 
 
 def _runs_on(previous: str, kind: Kind, width: int, typical: int) -> bool:
@@ -114,61 +156,59 @@ def _runs_on(previous: str, kind: Kind, width: int, typical: int) -> bool:
     return ends_open(previous) or width >= 0.75 * typical
 
 
-def ends_open(line: str) -> bool:
-    """Tell whether a line ends in a word or mark that no sentence ends with."""
-    return bool(_OPEN_END.search(line) or _OPEN_END_CJK.search(line))
-
-
-def ends_sentence(line: str) -> bool:
-    """Tell whether a line ends in a mark that ends a sentence, or in a colon."""
-    return bool(_TERMINAL.search(line))
-
-
-def _kind(line: str, following: str, before: Kind, width: int, typical: int, runs_on: bool) -> Kind:
+def _kind(line: str, place: _Place) -> Kind:
     if not line:
         return Kind.BLANK
-    if _is_row(line, before, runs_on):
+    if _is_row(line, place):
         return Kind.ROW
-    if _is_heading(line, following, before, width, typical, runs_on):
+    if _is_heading(line, place):
         return Kind.HEADING
-    if _ITEM.match(line) and not (runs_on and line[0] in "-–—*("):
+    if _ITEM.match(line) and not (place.runs_on and line[0] in "-–—*("):
         return Kind.ITEM
+    if place.width <= _TINY and not place.runs_on and not _TERMINAL.search(line):
+        return Kind.ROW
     return Kind.PROSE
 
 
-def _is_row(line: str, before: Kind, runs_on: bool) -> bool:
+def _is_row(line: str, place: _Place) -> bool:
+    """Tell whether a line is a row of a table, or a cell that stands alone."""
     tokens = [token for token in line.split() if not _SYMBOL.fullmatch(token)]
-    numbers = [bool(_NUMERIC.fullmatch(token)) for token in tokens]
+    numbers = [_NUMERIC.fullmatch(token) is not None for token in tokens]
     count = sum(numbers)
-    if not count or (runs_on and (line[:1].islower() or _TERMINAL.search(line))):
+    if not count:
+        return False
+    if place.runs_on and (line[0].islower() or _TERMINAL.search(line)):
         return False
     if count == len(tokens):
-        return not runs_on
+        return not place.runs_on
     share = count / len(tokens)
     if count >= 2 and (share >= 0.4 or (numbers[-1] and numbers[-2] and share >= 0.2)):
-        return not (runs_on and share < 0.6)
-    return before is Kind.ROW and numbers[-1] and share >= 0.2 and not _TERMINAL.search(line)
+        return not (place.runs_on and share < 0.6)
+    if not numbers[-1] or place.runs_on or _TERMINAL.search(line):
+        return False
+    return (place.before is Kind.ROW and share >= 0.2) or _LABELLED_AMOUNT.match(line) is not None
 
 
-def _is_heading(
-    line: str, following: str, before: Kind, width: int, typical: int, runs_on: bool
-) -> bool:
-    if runs_on or not following or width > max(0.8 * typical, 40) or _TERMINAL.search(line):
+def _is_heading(line: str, place: _Place) -> bool:
+    if place.runs_on or not place.following or _TERMINAL.search(line) or len(line) < 2:
         return False
-    if ends_open(line) or following[:1].islower() or not _starts_like_heading(line):
+    if ends_open(line) or place.following[0].islower() or not _starts_like_heading(line):
         return False
+    words = line.split()
+    names = [w for w in words if w[0].isalpha() and w.lower() not in _SMALL]
+    if len(words) > 20 or not names:
+        return False
+    capitals = sum(not w[0].islower() for w in names) / len(names)
+    if place.width > max(0.8 * place.typical, 40):
+        # Only a title fills its line with nothing but capitalised words.
+        return capitals == 1 and len(names) >= 5 and "," not in line
     if _NUMBERED.match(line):
         return True
-    words = line.split()
-    if len(words) > 14:
-        return False
-    letters = [w for w in words if w[:1].isalpha() and w.lower() not in _SMALL]
-    if not letters or len(line) < 3:
-        return False
-    capital = sum(not w[0].islower() for w in letters) / len(letters)
-    return capital >= 0.75 or (width <= 0.5 * typical and len(words) <= 8)
+    if not _NOUN_END.search(line):
+        return place.apart
+    return capitals >= 0.75 or (place.width <= 0.5 * place.typical and len(words) <= 8)
 
 
 def _starts_like_heading(line: str) -> bool:
     first = line[0]
-    return first in "“\"‘'【「『■◆●▼§(（第" or (first.isalnum() and not first.islower())
+    return first in "“\"‘'【「『§(（" or (first.isalnum() and not first.islower())

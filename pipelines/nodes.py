@@ -9,8 +9,8 @@ from typing import Any
 
 from llama_index.core.schema import (
     BaseNode,
-    Document,
     IndexNode,
+    MetadataMode,
     NodeRelationship,
     RelatedNodeInfo,
     TextNode,
@@ -19,19 +19,19 @@ from llama_index.core.schema import (
 from pipelines.documents import DOCUMENT_KEYS, Page, page_map, pages_of
 from pipelines.scripts import script_of
 from pipelines.splitting import Span
-from pipelines.structure import Structure
+from pipelines.structure import structure_of
 
 # What a language model reads of a node's metadata; an embedding model reads none of it.
 SHOWN_KEYS = frozenset({"file_name", "page_label"})
 
 
 class NodeMaker:
-    """Makes the nodes of one document."""
+    """Makes the nodes of one document (or of any node with text, as a source of its own)."""
 
-    def __init__(self, document: Document, structure: Structure) -> None:
+    def __init__(self, document: BaseNode) -> None:
         self.document = document
-        self.text = document.text
-        self.structure = structure
+        self.text = document.get_content(metadata_mode=MetadataMode.NONE)
+        self.structure = structure_of(self.text)
         self._pages = page_map(document)
         self._source = RelatedNodeInfo(node_id=document.node_id)
         self._hash = str(document.metadata.get("content_hash") or text_hash(self.text))

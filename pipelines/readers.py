@@ -1,20 +1,17 @@
-"""PDF libraries behind one small interface: a file's bytes → the text of its pages."""
+"""What a PDF library gives us, behind one small interface: the text of a file's pages."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import Any
+from typing import Protocol
 
-from pipelines.errors import DamagedError, EncryptedError, ReadError
+from pipelines.errors import DamagedError, EncryptedError
 from pipelines.text import sanitise
 
-logger = logging.getLogger(__name__)
-
-# Raise it when the derived text of the same file changes: ids and "unchanged" depend on it.
+# Raise it when the text that we derive of the same file changes: ids, and whether a
+# file counts as unchanged, depend on it.
 DERIVATION = 1
 
 
@@ -33,7 +30,7 @@ class RawPdf:
     Attributes:
         pages: the pages in physical order.
         title: the PDF's own ``/Title``; often missing or an accession number.
-        largest: the text in the largest type of page 1.
+        largest: the text in the largest type of page 1; ``""`` where no type stands out.
     """
 
     pages: tuple[PageText, ...]
@@ -52,12 +49,23 @@ class Limits:
     """
 
     pages: int = 20_000
-    page_characters: int = 1_000_000
-    characters: int = 100_000_000
+    page_characters: int = 2_000_000
+    characters: int = 200_000_000
 
 
-# A reader: (bytes, password, limits) → RawPdf; raises EncryptedError or DamagedError.
-Reader = Callable[[bytes, "str | None", Limits], RawPdf]
+class Reader(Protocol):
+    """Reads one file with one library."""
+
+    def __call__(self, data: bytes, password: str | None, limits: Limits) -> RawPdf:
+        """Return the pages of a PDF.
+
+        An encrypted file is opened with an empty password when none is given.
+
+        Raises:
+            EncryptedError: the file needs a password, or another one.
+            DamagedError: the library cannot read it, or it exceeds the limits.
+        """
+        ...
 
 
 def reader_fingerprint(name: str) -> str:
@@ -65,37 +73,8 @@ def reader_fingerprint(name: str) -> str:
     return f"{name}/{version(name)}/{DERIVATION}"
 
 
-def read_with_pypdfium2(data: bytes, password: str | None, limits: Limits) -> RawPdf:
-    """Read with PDFium. It is not thread safe: one thread of a process at a time."""
-    import pypdfium2
-
-    try:
-        pdf = pypdfium2.PdfDocument(data, password=password)
-    except pypdfium2.PdfiumError as error:
-        raise _pdfium_error(error, password) from error
-    try:
-        total = len(pdf)
-        _check_pages(total, limits)
-        pages = tuple(_bounded(_pdfium_pages(pdf, total), limits))
-        if not pages:
-            raise DamagedError("it has no pages")
-        title = ""
-        with suppress(pypdfium2.PdfiumError, UnicodeDecodeError):
-            title = pdf.get_metadata_value("Title")
-        return RawPdf(pages, clean_line(title), _pdfium_largest(pdf))
-    except pypdfium2.PdfiumError as error:
-        raise DamagedError(f"PDFium cannot read it: {error}") from error
-    finally:
-        pdf.close()
-
-
-def _pdfium_error(error: Exception, password: str | None) -> ReadError:
-    if "password" in str(error).lower():
-        return _needs_password(password)
-    return DamagedError(f"PDFium cannot read it: {error}")
-
-
-def _needs_password(password: str | None) -> EncryptedError:
+def needs_password(password: str | None) -> EncryptedError:
+    """Return the error for a file that an empty password, or the one given, does not open."""
     if password:
         return EncryptedError("the password given does not open it", hint="check the password")
     return EncryptedError(
@@ -103,135 +82,44 @@ def _needs_password(password: str | None) -> EncryptedError:
     )
 
 
-def _pdfium_pages(pdf: Any, total: int) -> Iterator[PageText]:
-    for index in range(total):
-        label = clean_line(pdf.get_page_label(index)) or str(index + 1)
-        page = pdf[index]
-        textpage = page.get_textpage()
-        # U+FFFE stands for a hyphen at a line end, and swallows the line end.
-        text = textpage.get_text_range(errors="replace").replace("\ufffe", "-\n")
-        textpage.close()
-        page.close()
-        yield PageText(label, sanitise(text))
+def bounded(pages: Iterable[PageText], total: int, limits: Limits) -> Iterator[PageText]:
+    """Yield the pages while they stay within the limits.
 
-
-def _pdfium_largest(pdf: Any) -> str:
-    """Return the text of the tallest lines of page 1."""
-    page = pdf[0]
-    textpage = page.get_textpage()
-    boxes = []
-    for index in range(min(textpage.count_rects(), 400)):
-        left, bottom, right, top = textpage.get_rect(index)
-        # Type that stands upright, and more of it than an ornamental initial.
-        if right - left > 2 * (top - bottom) > 0:
-            boxes.append((top - bottom, (left, bottom, right, top)))
-    tallest = max((height for height, _ in boxes), default=0.0)
-    parts = [textpage.get_text_bounded(*box) for height, box in boxes if height > 0.9 * tallest][:4]
-    textpage.close()
-    page.close()
-    return clean_line(" ".join(parts))
-
-
-def read_with_pypdf(data: bytes, password: str | None, limits: Limits) -> RawPdf:
-    """Read with pypdf: slower, in pure Python, and forgiving with broken files."""
-    import io
-
-    import pypdf
-    from pypdf.errors import PyPdfError
-
-    try:
-        pdf = pypdf.PdfReader(io.BytesIO(data))
-        if pdf.is_encrypted and not pdf.decrypt(password or ""):
-            raise _needs_password(password)
-        total = len(pdf.pages)
-        _check_pages(total, limits)
-        labels = _pypdf_labels(pdf, total)
-        pages = tuple(_bounded(_pypdf_pages(pdf, labels), limits))
-        if not pages:
-            raise DamagedError("it has no pages")
-        return RawPdf(pages, _pypdf_title(pdf), _pypdf_largest(pdf))
-    except ReadError:
-        raise
-    except (PyPdfError, *_BROKEN) as error:
-        raise DamagedError(f"pypdf cannot read it: {error or type(error).__name__}") from error
-
-
-# What pypdf's own code runs into on files that lie about their structure.
-_BROKEN = (
-    ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError,
-    OverflowError, ZeroDivisionError, NotImplementedError, EOFError, OSError, MemoryError,
-)  # fmt: skip
-
-
-def _pypdf_pages(pdf: Any, labels: list[str]) -> Iterator[PageText]:
-    failed: Exception | None = None
-    readable = 0
-    for index, page in enumerate(pdf.pages):
-        try:
-            text = page.extract_text() or ""
-            readable += 1
-        except _BROKEN as error:
-            logger.warning("page %d: pypdf cannot read its text: %s", index + 1, error)
-            text, failed = "", error
-        yield PageText(labels[index], sanitise(text))
-    if failed is not None and not readable:
-        raise DamagedError(f"pypdf cannot read any page: {failed}") from failed
-
-
-def _pypdf_labels(pdf: Any, total: int) -> list[str]:
-    try:
-        labels = [clean_line(label) for label in pdf.page_labels]
-    except _BROKEN:
-        labels = []
-    labels += [""] * (total - len(labels))
-    return [label or str(index + 1) for index, label in enumerate(labels)]
-
-
-def _pypdf_title(pdf: Any) -> str:
-    try:
-        metadata: Mapping[str, Any] | None = pdf.metadata
-        return clean_line(str(metadata.get("/Title") or "")) if metadata else ""
-    except _BROKEN:
-        return ""
-
-
-def _pypdf_largest(pdf: Any) -> str:
-    sizes: list[tuple[float, str]] = []
-
-    def visit(text: str, _cm: Any, matrix: Any, _font: Any, size: float) -> None:
-        if len(text.strip()) > 2 and size:
-            sizes.append((abs(size * (matrix[3] or matrix[0])), text))
-
-    try:
-        pdf.pages[0].extract_text(visitor_text=visit)
-    except _BROKEN:
-        return ""
-    tallest = max((size for size, _ in sizes), default=0.0)
-    return clean_line(" ".join([text for size, text in sizes if size > 0.9 * tallest][:4]))
-
-
-def _check_pages(total: int, limits: Limits) -> None:
+    Raises:
+        DamagedError: there are no pages, or they exceed a limit.
+    """
+    if not total:
+        raise DamagedError("it has no pages", hint="save or download it again")
     if total > limits.pages:
-        raise DamagedError(
-            f"it says it has {total} pages", hint=f"the limit is {limits.pages} pages"
-        )
-
-
-def _bounded(pages: Iterator[PageText], limits: Limits) -> Iterator[PageText]:
-    total = 0
+        raise DamagedError(f"it claims {total} pages", hint=f"the limit is {limits.pages}")
+    characters = 0
     for number, page in enumerate(pages, start=1):
-        total += len(page.text)
-        if len(page.text) > limits.page_characters or total > limits.characters:
+        characters += len(page.text)
+        if len(page.text) > limits.page_characters or characters > limits.characters:
             raise DamagedError(
-                f"page {number} unfolds into {len(page.text)} characters, {total} in all",
+                f"page {number} unfolds into {len(page.text)} characters, {characters} so far",
                 hint=f"the limits are {limits.page_characters} and {limits.characters}",
             )
         yield page
 
 
+def largest_type(pieces: Iterable[tuple[float, str]], *, longest: int = 200) -> str:
+    """Return the text set in the largest type, where it stands out as a title does.
+
+    Args:
+        pieces: size of the type and text, in reading order.
+        longest: what has more characters than this is not a title.
+    """
+    sized = [(size, text) for size, text in pieces if size > 0]
+    if not sized:
+        return ""
+    largest = max((size for size, text in sized if text.strip()), default=0.0)
+    chosen = clean_line("".join(text for size, text in sized if size > 0.95 * largest))
+    everything = sum(len(text.split()) for _, text in sized)
+    stands_out = len(chosen.split()) < 0.5 * everything or everything <= 20
+    return chosen if stands_out and 2 < len(chosen) <= longest else ""
+
+
 def clean_line(text: str) -> str:
     """Return a text on one line, sanitised."""
     return " ".join(sanitise(text).split())
-
-
-READERS: Mapping[str, Reader] = {"pypdfium2": read_with_pypdfium2, "pypdf": read_with_pypdf}

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 SCRIPTS = (
-    "latin", "cjk", "hangul", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "thai", "other",
+    "latin", "cjk", "hangul", "cyrillic", "greek", "arabic", "hebrew", "devanagari", "thai",
+    "other",
 )  # fmt: skip
 
 _RANGES: dict[str, tuple[tuple[int, int], ...]] = {

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llama_index.core.schema import BaseNode, Document, TransformComponent
+from llama_index.core.schema import BaseNode, TransformComponent
 from pydantic import Field
 
 from pipelines.nodes import NodeMaker
 from pipelines.sentences import MAX_SENTENCE_TOKENS, sentence_spans
-from pipelines.structure import structure_of
 
 WINDOW = 3
 
@@ -31,12 +30,10 @@ class SentenceWindowParser(TransformComponent):
         return [sentence for document in nodes for sentence in self._parse(document)]
 
     def _parse(self, document: BaseNode) -> list[BaseNode]:
-        assert isinstance(document, Document)
-        structure = structure_of(document.text)
-        maker = NodeMaker(document, structure)
-        spans = structure.sentences
+        maker = NodeMaker(document)
+        spans = maker.structure.sentences
         if self.max_tokens != MAX_SENTENCE_TOKENS:
-            spans = sentence_spans(document.text, max_tokens=self.max_tokens)
+            spans = sentence_spans(maker.text, max_tokens=self.max_tokens)
         settings = {"max_tokens": self.max_tokens, "window": self.window}
         made: list[BaseNode] = []
         for i, span in enumerate(spans):

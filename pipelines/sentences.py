@@ -21,8 +21,12 @@ _END = re.compile(
     rf"|[!?]+[{_CLOSERS}]*(?=[\u3040-\u30ff\u3400-\u9fff])"
 )
 _CLAUSE = re.compile(r"(?<=[;；:：])\s|(?<=[,])\s|(?<=[、，；：])|(?<=\s[–—-])\s|(?<=[)）])\s")
+_VISIBLE = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s+")
 _LAST_WORD = re.compile(r"(\S+)$")
+_FIRST_WORD = re.compile(r"[^\s,;:.]*")
+# “Item 1A. Risk Factors”: a number inside a quotation that has only begun.
+_QUOTED_NUMBER = re.compile(r"[“\"](?:[^\W\d_]+\s)?\d+[A-Za-z]?$")
 _OPENING = "\"'“‘([«「『（【〈《"
 # A quotation that goes on after its closing mark: 「はい。」と言った。
 _GOES_ON = re.compile(r"[」』）】〉》”\")]+(?:と|って|という|など|の|を|が|は|に|で|も|、|，)")
@@ -101,18 +105,18 @@ def _wrapped(text: str, previous: Line, line: Line) -> bool:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the sentences of one block."""
+    """Yield the sentences of one block; what has no letter or digit stays with its neighbour."""
     at = start
     for match in _END.finditer(text, start, end):
         if match.end() <= at or not _is_end(text, match, at, end):
             continue
-        span = trim(text, at, match.end())
-        if span[0] < span[1]:
-            yield span
+        if not _VISIBLE.search(text, at, match.end()) or not _VISIBLE.search(
+            text, match.end(), end
+        ):
+            continue
+        yield trim(text, at, match.end())
         at = match.end()
-    span = trim(text, at, end)
-    if span[0] < span[1]:
-        yield span
+    yield trim(text, at, end)
 
 
 def _is_end(text: str, match: re.Match[str], start: int, end: int) -> bool:
@@ -121,11 +125,7 @@ def _is_end(text: str, match: re.Match[str], start: int, end: int) -> bool:
     mark = match.group()
     if mark[0] in "。！？｡．":
         return not _inside_quotation(text, start, match, end)
-    following = (
-        text[match.end() : end].lstrip()
-        if end - match.end() < 64
-        else text[match.end() : match.end() + 64].lstrip()
-    )
+    following = text[match.end() : min(end, match.end() + 64)].lstrip()
     first = following.lstrip(_OPENING)[:1]
     if first.islower():
         return False
@@ -135,31 +135,28 @@ def _is_end(text: str, match: re.Match[str], start: int, end: int) -> bool:
 
 
 def _abbreviates(before: str, mark: str, following: str) -> bool:
-    """Tell whether a full stop belongs to an abbreviation or an enumeration."""
+    """Tell whether a full stop belongs to an abbreviation, a title or an enumeration."""
     match = _LAST_WORD.search(before[-40:])
     if match is None:
         return False
     word = match.group().lstrip(_OPENING + "§$")
-    if len(mark) > 1:
-        # "(… Inc.)": the bracket closes, the sentence may end.
-        return word.lower() in ALWAYS and following[:1].isdigit()
     lower = word.lower()
-    alone = len(before.strip()) == len(match.group())
-    if alone and (word.isdigit() or len(word) == 1):
+    if len(mark) > 1 or lower in ALWAYS:
+        # "(… Inc.)": a closing mark follows, and so the sentence may end.
+        return len(mark) == 1
+    if len(before.strip()) == len(match.group()) and (word.isdigit() or len(word) == 1):
         return True
-    if lower in ALWAYS:
+    if _QUOTED_NUMBER.search(before[-40:]):
         return True
     if lower in BEFORE_NUMBER:
-        return following[:1].isdigit() or following[:1] in "(["
+        return following[0].isdigit() or following[0] in "(["
     if lower in MAYBE_LAST or (len(word) == 1 and word.isupper()) or "." in word.strip("."):
-        return not _starts_sentence(word, following)
+        return not _opens_sentence(following)
     return False
 
 
-def _starts_sentence(word: str, following: str) -> bool:
-    first = re.split(r"[\s,;:.]", following.lstrip(_OPENING), maxsplit=1)[0]
-    del word
-    return first in STARTERS
+def _opens_sentence(following: str) -> bool:
+    return _FIRST_WORD.match(following.lstrip(_OPENING)).group() in STARTERS  # type: ignore[union-attr]
 
 
 def _inside_quotation(text: str, start: int, match: re.Match[str], end: int) -> bool:
@@ -167,6 +164,8 @@ def _inside_quotation(text: str, start: int, match: re.Match[str], end: int) -> 
     if text[mark] in _CJK_CLOSE + '”")' and _GOES_ON.match(text, mark, end):
         return True
     sofar = text[max(start, match.start() - _QUOTE_REACH) : match.end()]
+    if text[mark] == "）" and sofar.rfind("（") > 0 and match.end() < end:
+        return True
     depth = sum(sofar.count(c) for c in _CJK_OPEN) - sum(sofar.count(c) for c in _CJK_CLOSE)
     if depth <= 0:
         return False

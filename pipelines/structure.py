@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from pipelines.lines import Kind, Line, classify
 from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded_sentences, inner_breaks
@@ -51,7 +52,7 @@ def _ranks(text: str, lines: list[Line], sentences: list[Span]) -> tuple[Breaks,
     titles = {line.end for line in lines if line.kind is Kind.HEADING}
     starts = [
         line.start
-        for before, line in zip(lines, lines[1:], strict=False)
+        for before, line in pairwise(lines)
         if line.kind is Kind.HEADING and before.kind is not Kind.HEADING
     ]
     paragraphs = sorted({*starts, *(m.start() for m in _BLANK_LINE.finditer(text))} - titles)

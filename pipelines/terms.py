@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from pipelines.stopwords import QUESTION_WORDS, STOP_WORDS
@@ -48,7 +49,6 @@ _LATIN = re.compile(r"[a-z]")
 _LONGEST_EXACT = 64
 _CACHED_LENGTH = 40
 _CACHE_LIMIT = 200_000
-_COUNTERS = "第"
 
 
 @lru_cache(maxsize=1)
@@ -106,7 +106,7 @@ def _analyse(token: str) -> list[str]:
     for index, run in enumerate(runs):
         if _HAS_CJK.match(run):
             terms.extend(run)
-            terms.extend(map("".join, zip(run, run[1:], strict=False)))
+            terms.extend(map("".join, pairwise(run)))
             continue
         terms.extend(_token_terms(run))
         if run.isdigit():
@@ -212,7 +212,7 @@ def _content_grams(run: str) -> list[str]:
         cut = cut.replace(mark, " ")
     grams: list[str] = []
     for piece in cut.split():
-        grams.extend(map("".join, zip(piece, piece[1:], strict=False)))
+        grams.extend(map("".join, pairwise(piece)))
         if len(piece) == 1 and not _HIRAGANA.match(piece):
             grams.append(piece)
     return grams

@@ -38,9 +38,9 @@ _FOLDED = str.maketrans(
 
 
 def sanitise(text: str) -> str:
-    """Return the text without lone surrogates, NUL and control characters.
+    r"""Return the text without lone surrogates, NUL and control characters.
 
-    Line ends become ``\\n``; ``\\n`` and ``\\t`` stay.
+    Line ends become ``\n``; ``\n`` and ``\t`` stay.
     """
     return _UNWANTED.sub("", _LINE_END.sub("\n", text))
 

@@ -1,0 +1,158 @@
+"""A user's ready passages (``TextNode``) and pieces (``IndexNode``) → nodes in our form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    IndexNode,
+    MetadataMode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+from pipelines.documents import hidden_keys, metadata_for_hash
+from pipelines.errors import ConfigError
+from pipelines.nodes import SHOWN_KEYS, node_id, text_hash
+from pipelines.scripts import script_of
+from pipelines.splitting import Span
+from pipelines.text import sanitise
+
+_BETWEEN = "\n\n"
+
+
+def passages(nodes: Sequence[BaseNode]) -> list[tuple[Document, list[BaseNode]]]:
+    """Return the documents that ready passages make up, each with its nodes.
+
+    Passages of one source document (``ref_doc_id``) make one document, any
+    other passage makes one of its own. A piece is text to search that leads to
+    its passage by ``index_id``. An id that the user chose stays; where
+    LlamaIndex made up a random one, the content decides.
+
+    Raises:
+        ConfigError: a piece points at no passage given, or a node has no text.
+    """
+    pieces: dict[str, list[IndexNode]] = {}
+    groups: dict[str, list[BaseNode]] = {}
+    for node in nodes:
+        if not _text(node).strip():
+            raise ConfigError(f"node {node.node_id} has no text", hint="leave it out")
+        if isinstance(node, IndexNode):
+            pieces.setdefault(node.index_id, []).append(node)
+        else:
+            groups.setdefault(node.ref_doc_id or f"node {node.node_id}", []).append(node)
+    known = {node.node_id for group in groups.values() for node in group}
+    for missing in pieces.keys() - known:
+        raise ConfigError(
+            f"a piece points at passage {missing!r}, which is not among the nodes given",
+            hint="give the passages together with their pieces; index_id is the passage's id",
+        )
+    return [_adopted(group, pieces) for group in groups.values()]
+
+
+def _adopted(
+    group: Sequence[BaseNode], pieces: Mapping[str, list[IndexNode]]
+) -> tuple[Document, list[BaseNode]]:
+    texts = [_text(node) for node in group]
+    digest = _digest(group, pieces)
+    first = group[0]
+    own_id = first.ref_doc_id or (first.node_id if _chosen(first) else digest)
+    metadata = {
+        "file_name": first.metadata.get("file_name", ""),
+        "file_path": first.metadata.get("file_path", ""),
+        "title": first.metadata.get("title", ""),
+        "content_hash": digest,
+        "reader": "",
+        "page_map": [],
+    }
+    document = Document(id_=own_id, text=_BETWEEN.join(texts), metadata=metadata)
+    hidden_keys(document)
+    made: list[BaseNode] = []
+    start = 0
+    for node, text in zip(group, texts, strict=True):
+        passage = _passage(node, text, (start, start + len(text)), document)
+        made.append(passage)
+        made.extend(_piece(piece, passage, document) for piece in pieces.get(node.node_id, ()))
+        start += len(text) + len(_BETWEEN)
+    return document, made
+
+
+def _passage(node: BaseNode, text: str, span: Span, document: Document) -> TextNode:
+    metadata = _metadata(node, "passage", text, _pages(node))
+    digest = document.metadata["content_hash"]
+    return TextNode(
+        id_=node.node_id if _chosen(node) else node_id(digest, "", "passage", {}, span, text),
+        text=text,
+        start_char_idx=span[0],
+        end_char_idx=span[1],
+        metadata=metadata,
+        relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.node_id)},
+        **_hidden(metadata),
+    )
+
+
+def _piece(node: IndexNode, passage: TextNode, document: Document) -> IndexNode:
+    text = _text(node)
+    digest = document.metadata["content_hash"]
+    made_id = node_id(digest, "", "piece", {"of": passage.node_id}, None, text)
+    metadata = _metadata(node, "piece", text, passage.metadata["pages"])
+    return IndexNode(
+        id_=node.node_id if _chosen(node) else made_id,
+        index_id=passage.node_id,
+        text=text,
+        metadata=metadata,
+        relationships={
+            NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.node_id),
+            NodeRelationship.PARENT: RelatedNodeInfo(node_id=passage.node_id),
+        },
+        **_hidden(metadata),
+    )
+
+
+def _metadata(node: BaseNode, kind: str, text: str, pages: list[int]) -> dict[str, Any]:
+    blank = {"file_name": "", "file_path": "", "page_label": "", "title": "", "heading": ""}
+    given = {"page_label": str(node.metadata.get("page_label", pages[0] if pages else ""))}
+    own = {"kind": kind, "pages": pages, "script": script_of(text)}
+    return blank | node.metadata | given | own
+
+
+def _hidden(metadata: Iterable[str]) -> dict[str, list[str]]:
+    return {
+        "excluded_embed_metadata_keys": list(metadata),
+        "excluded_llm_metadata_keys": [key for key in metadata if key not in SHOWN_KEYS],
+    }
+
+
+def _pages(node: BaseNode) -> list[int]:
+    pages = node.metadata.get("pages")
+    if pages is None:
+        label = str(node.metadata.get("page_label", ""))
+        pages = [int(label)] if label.isdecimal() else []
+    return [int(page) for page in pages]
+
+
+def _chosen(node: BaseNode) -> bool:
+    """Tell whether the user gave the id; LlamaIndex makes up a random one otherwise."""
+    return "id_" in node.model_fields_set
+
+
+def _text(node: BaseNode) -> str:
+    return sanitise(node.get_content(metadata_mode=MetadataMode.NONE))
+
+
+def _digest(group: Sequence[BaseNode], pieces: Mapping[str, list[IndexNode]]) -> str:
+    content = [
+        [_identity(node), [_identity(piece) for piece in pieces.get(node.node_id, ())]]
+        for node in group
+    ]
+    return text_hash(json.dumps(content, sort_keys=True, default=str))
+
+
+def _identity(node: BaseNode) -> list[Any]:
+    own_id = node.node_id if _chosen(node) else ""
+    return [own_id, _text(node), metadata_for_hash(node.metadata)]
