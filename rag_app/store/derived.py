@@ -2,29 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from rag_app.store.segments import Bools, Segment, VectorSegment, WordSegment
+import numpy as np
 
-__all__ = ["Bools", "open_vectors", "open_words", "try_open"]
+from rag_app.store.arrayfile import ArrayFileError, create_arrays, open_arrays
+from rag_app.store.protocol import Vector
+from rag_app.store.segments import (
+    Piece,
+    Segment,
+    VectorSegment,
+    WordSegment,
+    joined_rows,
+    merged_postings,
+    pieces_of,
+)
+
+_log = logging.getLogger(__name__)
 S = TypeVar("S", bound=Segment)
 
 
-def open_vectors(path: Path) -> VectorSegment:
-    """Map a file of vectors."""
-    raise OSError(path)
+def open_vectors(path: Path, *, check: bool = False) -> VectorSegment:
+    """Map a file of vectors.
+
+    Raises:
+        ArrayFileError: damaged.
+        FileNotFoundError: gone.
+    """
+    arrays = open_arrays(path, check=check)
+    try:
+        segment = VectorSegment(
+            parts=arrays["parts"],
+            ends=arrays["ends"],
+            nodes=arrays["nodes"],
+            passages=arrays["passages"],
+            matrix=arrays["matrix"],
+        )
+    except KeyError as error:
+        raise ArrayFileError(f"{path} lacks the array {error}") from None
+    _check_rows(path, segment, len(segment.matrix))
+    return segment
 
 
-def open_words(path: Path) -> WordSegment:
+def open_words(path: Path, *, check: bool = False) -> WordSegment:
     """Map a file of words."""
-    raise OSError(path)
+    arrays = open_arrays(path, check=check)
+    try:
+        segment = WordSegment(
+            parts=arrays["parts"],
+            ends=arrays["ends"],
+            nodes=arrays["nodes"],
+            passages=arrays["passages"],
+            lengths=arrays["lengths"],
+            terms=arrays["terms"],
+            starts=arrays["starts"],
+            entries=arrays["postings"][:, 0],
+            counts=arrays["postings"][:, 1],
+        )
+    except KeyError as error:
+        raise ArrayFileError(f"{path} lacks the array {error}") from None
+    _check_rows(path, segment, len(segment.lengths))
+    return segment
 
 
 def try_open(opener: Callable[[Path], S], path: Path) -> S | None:
-    """Return the segment, or ``None`` when the file is gone or damaged."""
+    """Return the segment, or ``None`` when the file is gone or damaged.
+
+    What it would have held is then read from the database.
+    """
     try:
         return opener(path)
-    except OSError:
+    except FileNotFoundError:
+        return None  # a writer replaced it since this transaction began
+    except (OSError, ValueError) as error:
+        _log.warning("%s is not used: %s", path.name, error)
         return None
+
+
+def write_vectors(
+    path: Path,
+    segments: Sequence[Segment],
+    live: Collection[int],
+    fetch: Callable[[int], Vector],
+    dimension: int,
+) -> None:
+    """Write the live rows of all segments as one file, parts in rising order.
+
+    Args:
+        path: the file.
+        segments: files (with vectors), and parts of the database (rows only).
+        live: numbers of the parts to write.
+        fetch: returns the vectors of a part of the database; one at a time is in memory.
+        dimension: length of a vector.
+    """
+    pieces = pieces_of(segments, live)
+    rows = joined_rows(pieces)
+    with create_arrays(path) as file:
+        with file.array("matrix", "<f4", (dimension,)) as append:
+            for piece in pieces:
+                append(_matrix(piece, fetch))
+        for name, values in rows.items():
+            file.put(name, values, "<i8")
+        file.finish({"how": "vectors"})
+
+
+def _matrix(piece: Piece[Segment], fetch: Callable[[int], Vector]) -> Vector:
+    if isinstance(piece.segment, VectorSegment):
+        return piece.segment.matrix[piece.rows]
+    return fetch(piece.part)
+
+
+def write_words(path: Path, segments: Sequence[WordSegment], live: Collection[int]) -> None:
+    """Write the live postings of all segments as one file."""
+    pieces = pieces_of(segments, live)
+    rows = joined_rows(pieces)
+    lengths = [piece.segment.lengths[piece.rows] for piece in pieces]
+    terms: list[np.ndarray] = []
+    sizes: list[np.ndarray] = []
+    with create_arrays(path) as file:
+        with file.array("postings", "<u4", (2,)) as append:
+            for block in merged_postings(segments, pieces):
+                append(np.stack([block.entries, block.counts], axis=1))
+                terms.append(block.terms)
+                sizes.append(block.sizes)
+        rows["lengths"] = np.concatenate([np.empty(0, np.int64), *lengths])
+        rows["terms"] = np.concatenate([np.empty(0, np.int64), *terms])
+        rows["starts"] = np.concatenate([[0], np.cumsum(np.concatenate([[], *sizes]))])
+        for name, values in rows.items():
+            file.put(name, values, "<i8")
+        file.finish({"how": "words"})
+
+
+def _check_rows(path: Path, segment: Segment, rows: int) -> None:
+    ends = segment.ends
+    last = int(ends[-1]) if len(ends) else 0
+    if not (last == rows == len(segment.nodes) == len(segment.passages)) or len(ends) != len(
+        segment.parts
+    ):
+        raise ArrayFileError(f"{path}: its arrays do not fit together")

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from pipelines.errors import EmbeddingError
 from rag_app.store.codec import Ints, pack_ints, unpack_ints
 from rag_app.store.protocol import Vector
-from rag_app.store.segments import VectorSegment, WordSegment
+from rag_app.store.segments import Segment, VectorSegment, WordSegment
 
 PART_ROWS = 4096  # vectors in a part, so that a blob stays small enough to read whole
 _UNIT = 1e-3  # how far from 1 the length of a vector may lie
@@ -77,6 +77,28 @@ def read_vectors(sql: sqlite3.Connection, part: int) -> VectorSegment:
         passages=unpack_ints(passages),
         matrix=np.frombuffer(matrix, dtype="<f4").reshape(len(rows), -1),
     )
+
+
+def read_rows(sql: sqlite3.Connection, part: int) -> Segment:
+    """Return one part of vectors without its matrix."""
+    nodes, passages = sql.execute(
+        "SELECT nodes, passages FROM vectors WHERE part = ?", (part,)
+    ).fetchone()
+    rows = unpack_ints(nodes)
+    return Segment(
+        parts=np.array([part], dtype=np.int64),
+        ends=np.array([len(rows)], dtype=np.int64),
+        nodes=rows,
+        passages=unpack_ints(passages),
+    )
+
+
+def read_matrix(sql: sqlite3.Connection, part: int) -> Vector:
+    """Return the vectors of one part, shape (n, dimension)."""
+    matrix, count = sql.execute(
+        "SELECT matrix, count FROM vectors WHERE part = ?", (part,)
+    ).fetchone()
+    return np.frombuffer(matrix, dtype="<f4").reshape(count, -1)
 
 
 def write_words(

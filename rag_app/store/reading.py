@@ -40,7 +40,7 @@ class Reader:
     def children(self, passage_id: str, kind: str | None) -> list[BaseNode]:
         """Return the nodes that lead to a passage, by kind and position."""
         rows = self._sql.execute(
-            f"{_COLUMNS} WHERE n.passage = (SELECT node FROM nodes WHERE node_id = ?)"
+            f"{_COLUMNS} WHERE n.passage = (SELECT node FROM nodes WHERE node_id = ?)"  # noqa: S608
             " AND n.passage <> n.node AND coalesce(k.name = ?, 1) ORDER BY n.start, n.node",
             (pack_id(passage_id), kind),
         )

@@ -6,9 +6,9 @@ ends, so that the rows of a part that was removed since can be masked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from rag_app.store.protocol import Vector
 
 Bools = npt.NDArray[np.bool_]
 Counts = npt.NDArray[np.uint32]
+_BLOCK = 1 << 20  # postings merged at a time, so that memory stays bounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class Segment:
 
     def alive(self, live: Collection[int]) -> Bools | None:
         """Return which rows belong to a part in ``live``; ``None`` when all do."""
-        keep = np.isin(self.parts, np.fromiter(live, np.int64, len(live)))
+        keep = np.array([part in live for part in self.parts.tolist()], np.bool_)
         if keep.all():
             return None
         return np.repeat(keep, np.diff(self.ends, prepend=0))
@@ -93,62 +94,123 @@ class WordSegment(Segment):
 S = TypeVar("S", bound=Segment)
 
 
+@dataclass(frozen=True, slots=True)
+class Piece(Generic[S]):
+    """The rows of one part inside a segment."""
+
+    part: int
+    segment: S
+    rows: slice
+
+    def __len__(self) -> int:
+        return int(self.rows.stop) - int(self.rows.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Postings:
+    """Merged postings of some terms: ``sizes`` says how many each term has."""
+
+    terms: Ints
+    sizes: Ints
+    entries: Counts
+    counts: Counts
+
+
+def pieces_of(segments: Sequence[S], live: Collection[int]) -> list[Piece[S]]:
+    """Return the live parts of all segments by part number, none twice."""
+    found: dict[int, Piece[S]] = {}
+    for segment in segments:
+        low = 0
+        for part, high in zip(segment.parts.tolist(), segment.ends.tolist(), strict=True):
+            if part in live:
+                found.setdefault(part, Piece(part, segment, slice(low, high)))
+            low = high
+    return [found[part] for part in sorted(found)]
+
+
+def joined_rows(pieces: Sequence[Piece[S]]) -> dict[str, Ints]:
+    """Return ``parts``, ``ends``, ``nodes`` and ``passages`` of the pieces in this order."""
+    return {
+        "parts": np.array([piece.part for piece in pieces], dtype=np.int64),
+        "ends": np.cumsum([len(piece) for piece in pieces], dtype=np.int64),
+        "nodes": _joined([piece.segment.nodes[piece.rows] for piece in pieces], np.int64),
+        "passages": _joined([piece.segment.passages[piece.rows] for piece in pieces], np.int64),
+    }
+
+
 def join_vectors(segments: Sequence[VectorSegment], live: Collection[int]) -> VectorSegment:
     """Return one segment with the live rows of all, parts in rising order."""
-    pieces = [piece for segment in segments for piece in _pieces(segment, live)]
-    pieces.sort(key=lambda piece: piece[0])
-    pick = [(segment, slice(low, high)) for _, segment, low, high in pieces]
-    return VectorSegment(
-        parts=np.array([part for part, *_ in pieces], dtype=np.int64),
-        ends=np.cumsum([high - low for *_, low, high in pieces], dtype=np.int64),
-        nodes=_joined([s.nodes[rows] for s, rows in pick], np.int64),
-        passages=_joined([s.passages[rows] for s, rows in pick], np.int64),
-        matrix=np.concatenate([s.matrix[rows] for s, rows in pick])
-        if pick
-        else np.empty((0, 0), np.float32),
-    )
+    pieces = pieces_of(segments, live)
+    blocks = [piece.segment.matrix[piece.rows] for piece in pieces]
+    matrix = np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32)
+    return VectorSegment(**joined_rows(pieces), matrix=matrix)
 
 
 def join_words(segments: Sequence[WordSegment], live: Collection[int]) -> WordSegment:
     """Return one segment with the live rows of all, parts in rising order."""
-    pieces = [piece for segment in segments for piece in _pieces(segment, live)]
-    pieces.sort(key=lambda piece: piece[0])
-    ends = np.cumsum([high - low for *_, low, high in pieces], dtype=np.int64)
-    moved = {id(segment): np.full(segment.rows, -1, np.int64) for segment in segments}
-    for (_, segment, low, high), end in zip(pieces, ends, strict=True):
-        moved[id(segment)][low:high] = np.arange(end - (high - low), end)
-    terms, entries, counts = [], [], []
-    for segment in segments:
-        rows = moved[id(segment)][segment.entries]
-        kept = rows >= 0
-        terms.append(np.repeat(segment.terms, np.diff(segment.starts))[kept])
-        entries.append(rows[kept])
-        counts.append(segment.counts[kept])
-    all_terms, all_entries = _joined(terms, np.int64), _joined(entries, np.int64)
-    order = np.lexsort((all_entries, all_terms))
-    unique, starts = np.unique(all_terms[order], return_index=True)
-    pick = [(segment, slice(low, high)) for _, segment, low, high in pieces]
+    pieces = pieces_of(segments, live)
+    blocks = list(merged_postings(segments, pieces))
+    sizes = _joined([block.sizes for block in blocks], np.int64)
     return WordSegment(
-        parts=np.array([part for part, *_ in pieces], dtype=np.int64),
-        ends=ends,
-        nodes=_joined([s.nodes[rows] for s, rows in pick], np.int64),
-        passages=_joined([s.passages[rows] for s, rows in pick], np.int64),
-        lengths=_joined([s.lengths[rows] for s, rows in pick], np.int64),
-        terms=unique,
-        starts=np.append(starts, len(order)).astype(np.int64),
-        entries=all_entries[order].astype(np.uint32),
-        counts=_joined(counts, np.uint32)[order],
+        **joined_rows(pieces),
+        lengths=_joined([piece.segment.lengths[piece.rows] for piece in pieces], np.int64),
+        terms=_joined([block.terms for block in blocks], np.int64),
+        starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        entries=_joined([block.entries for block in blocks], np.uint32),
+        counts=_joined([block.counts for block in blocks], np.uint32),
     )
 
 
-def _pieces(segment: S, live: Collection[int]) -> list[tuple[int, S, int, int]]:
-    """Return (part, segment, first row, end row) of each live part."""
-    lows = np.concatenate([[0], segment.ends[:-1]]).astype(int)
-    return [
-        (int(part), segment, int(low), int(high))
-        for part, low, high in zip(segment.parts, lows, segment.ends, strict=True)
-        if int(part) in live
-    ]
+def merged_postings(
+    segments: Sequence[WordSegment], pieces: Sequence[Piece[WordSegment]]
+) -> Iterator[Postings]:
+    """Yield the postings of the pieces by rising term, a bounded number at a time."""
+    moved = _new_rows(segments, pieces)
+    for low, high in _term_ranges(segments):
+        terms, entries, counts = [], [], []
+        for segment, rows in zip(segments, moved, strict=True):
+            first, last = np.searchsorted(segment.terms, [low, high])
+            start, stop = int(segment.starts[first]), int(segment.starts[last])
+            placed = rows[segment.entries[start:stop]]
+            kept = placed >= 0
+            sizes = np.diff(segment.starts[first : last + 1])
+            terms.append(np.repeat(segment.terms[first:last], sizes)[kept])
+            entries.append(placed[kept])
+            counts.append(segment.counts[start:stop][kept])
+        all_terms, all_entries = _joined(terms, np.int64), _joined(entries, np.int64)
+        order = np.lexsort((all_entries, all_terms))
+        unique, sizes = np.unique(all_terms, return_counts=True)
+        yield Postings(
+            terms=unique,
+            sizes=sizes.astype(np.int64),
+            entries=all_entries[order].astype(np.uint32),
+            counts=_joined(counts, np.uint32)[order],
+        )
+
+
+def _new_rows(segments: Sequence[WordSegment], pieces: Sequence[Piece[WordSegment]]) -> list[Ints]:
+    """Return for each segment where each of its rows goes; −1: nowhere."""
+    moved = {id(segment): np.full(segment.rows, -1, np.int64) for segment in segments}
+    start = 0
+    for piece in pieces:
+        moved[id(piece.segment)][piece.rows] = np.arange(start, start + len(piece))
+        start += len(piece)
+    return [moved[id(segment)] for segment in segments]
+
+
+def _term_ranges(segments: Sequence[WordSegment]) -> Iterator[tuple[int, int]]:
+    """Cut the range of term numbers so that each cut holds about ``_BLOCK`` postings."""
+    terms = _joined([segment.terms for segment in segments], np.int64)
+    sizes = _joined([np.diff(segment.starts) for segment in segments], np.int64)
+    order = np.argsort(terms, kind="stable")
+    terms, total = terms[order], np.cumsum(sizes[order])
+    at = 0
+    while at < len(terms):
+        before = int(total[at - 1]) if at else 0
+        stop = max(int(np.searchsorted(total, before + _BLOCK, side="right")), at + 1)
+        high = int(terms[stop - 1]) + 1
+        yield int(terms[at]), high
+        at = int(np.searchsorted(terms, high, side="left"))
 
 
 def _joined(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]:

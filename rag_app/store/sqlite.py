@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pipelines.errors import IndexExistsError, IndexReadOnlyError
+from rag_app.store.build import build_derived
 from rag_app.store.config import dump_config
 from rag_app.store.connect import Connections, is_writable, open_writer, translated
 from rag_app.store.lock import refuse_network_drive, writer_lock
@@ -18,7 +18,8 @@ from rag_app.store.snapshot import SqliteSnapshot
 from rag_app.store.views import Views
 from rag_app.store.writer import SqliteWriter
 
-_log = logging.getLogger(__name__)
+_PATIENCE_MS = 200  # how long tidying up waits for readers
+_FREE = 0.25  # share of free pages above which the database is made smaller
 
 
 class SqliteStore:
@@ -69,10 +70,10 @@ class SqliteStore:
         with writer_lock(self._path / LOCK, timeout=timeout, on_wait=on_wait):
             sql = open_writer(self._path)
             try:
-                yield SqliteWriter(self._path, sql)
-                self._finish(sql)
+                with _building(sql, self._path):
+                    yield SqliteWriter(self._path, sql)
             finally:
-                _checkpoint(sql)
+                _tidy(sql)
                 sql.close()
 
     def close(self) -> None:
@@ -85,9 +86,6 @@ class SqliteStore:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _finish(self, sql: sqlite3.Connection) -> None:
-        """Build what readers want ready."""
 
     def _unchanged(self, current: bool) -> None:
         if not current:
@@ -152,8 +150,23 @@ def _make(path: Path, database: Path, config: IndexConfig) -> None:
     draft.rename(database)
 
 
-def _checkpoint(sql: sqlite3.Connection) -> None:
-    """Move the write-ahead log into the database as far as readers allow."""
+@contextlib.contextmanager
+def _building(sql: sqlite3.Connection, path: Path) -> Iterator[None]:
+    """Build the derived files at the end, also after an error, but not when interrupted."""
+    try:
+        yield
+    except Exception:
+        build_derived(sql, path)
+        raise
+    build_derived(sql, path)
+
+
+def _tidy(sql: sqlite3.Connection) -> None:
+    """Give free pages back and move the write-ahead log into the database, if readers allow."""
     with contextlib.suppress(sqlite3.Error):
-        sql.execute("PRAGMA busy_timeout = 200")
-        sql.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        sql.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+        (free,) = sql.execute("PRAGMA freelist_count").fetchone()
+        (pages,) = sql.execute("PRAGMA page_count").fetchone()
+        if free > _FREE * pages:
+            sql.execute("PRAGMA incremental_vacuum").fetchall()
+        sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

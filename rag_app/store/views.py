@@ -21,6 +21,7 @@ from rag_app.store.cosine import VectorView
 from rag_app.store.passages import PassageTable, load_passages
 from rag_app.store.protocol import How
 from rag_app.store.segments import (
+    Bools,
     Segment,
     VectorSegment,
     WordSegment,
@@ -159,7 +160,7 @@ def hold(
     return Held(stamp, files, _compact(delta, make.join))
 
 
-def masked(held: Held[S], live: Collection[int]) -> list[tuple[S, derived.Bools | None]]:
+def masked(held: Held[S], live: Collection[int]) -> list[tuple[S, Bools | None]]:
     """Return each segment with its live rows; no part counts twice."""
     left = set(live)
     found = []

@@ -1,0 +1,180 @@
+"""When and what derived files are built: once per run, at a cost that goes with what is new.
+
+Each file covers some parts. A run writes its new parts into a new file and
+takes smaller neighbours along, so that there are at most about log2(n) files
+and a part is rewritten at most that often. The list of files is itself in the
+database: one transaction switches from the old ones to the new one.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import sqlite3
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_app.store import derived, parts
+from rag_app.store.config import load_config
+from rag_app.store.protocol import How, Vector
+from rag_app.store.schema import DERIVED
+from rag_app.store.segments import Segment, WordSegment
+
+_log = logging.getLogger(__name__)
+_GROWTH = 2  # a file is taken along when it is less than this many times as large as what is new
+_DEAD = 0.2  # share of removed rows above which a file is written again
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How one sort of segment is opened, and written from files and new parts."""
+
+    how: How
+    open: Callable[[Path], Segment]
+    write: Callable[
+        [sqlite3.Connection, Path, Sequence[Segment], Sequence[int], Collection[int]], None
+    ]
+
+
+def _write_vectors(
+    sql: sqlite3.Connection,
+    path: Path,
+    files: Sequence[Segment],
+    fresh: Sequence[int],
+    wanted: Collection[int],
+) -> None:
+    rows = [parts.read_rows(sql, part) for part in fresh]
+    (config,) = sql.execute("SELECT config FROM state").fetchone()
+    dimension = load_config(config).dimension
+
+    def fetch(part: int) -> Vector:
+        return parts.read_matrix(sql, part)
+
+    derived.write_vectors(path, [*files, *rows], wanted, fetch, dimension)
+
+
+def _write_words(
+    sql: sqlite3.Connection,
+    path: Path,
+    files: Sequence[Segment],
+    fresh: Sequence[int],
+    wanted: Collection[int],
+) -> None:
+    known = [file for file in files if isinstance(file, WordSegment)]
+    derived.write_words(path, [*known, *(parts.read_words(sql, part) for part in fresh)], wanted)
+
+
+VECTORS = Maker("vectors", derived.open_vectors, _write_vectors)
+WORDS = Maker("words", derived.open_words, _write_words)
+
+
+def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
+    """Bring the derived files up to the database; the caller holds the writer's lock.
+
+    A failure (a full disk) is logged and leaves readers to read the database.
+    """
+    try:
+        (folder / DERIVED).mkdir(exist_ok=True)
+        for (kind,) in sql.execute("SELECT kind FROM kinds ORDER BY kind").fetchall():
+            _build(sql, folder, kind, VECTORS)
+            _build(sql, folder, kind, WORDS)
+        sweep(sql, folder)
+    except (OSError, sqlite3.OperationalError) as error:
+        _log.warning("derived files of %s were not built: %s", folder, error)
+
+
+def sweep(sql: sqlite3.Connection, folder: Path) -> None:
+    """Remove files that the database does not list: replaced ones, and drafts of a killed run.
+
+    Readers that have mapped them keep them.
+    """
+    listed = {file for (file,) in sql.execute("SELECT file FROM derived")}
+    for path in (folder / DERIVED).iterdir():
+        if f"{DERIVED}/{path.name}" not in listed:
+            path.unlink(missing_ok=True)
+
+
+def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> None:
+    live = live_parts(sql, maker.how, kind)
+    files, unusable = _open_all(sql, folder, kind, maker)
+    covered = {part for segment in files.values() for part in segment.parts.tolist()}
+    new = sum(rows for part, rows in live.items() if part not in covered)
+    along = _taken_along(files, live, new)
+    gone = [*unusable, *along]
+    kept = {part for name in files.keys() - set(along) for part in files[name].parts.tolist()}
+    wanted = {part for part in live if part not in kept}
+    if not wanted and not gone:
+        return
+    name = ""
+    if wanted:
+        fresh = sorted(wanted - covered)
+        name = _name(sql, maker.how, kind)
+        maker.write(sql, folder / name, [files[old] for old in along], fresh, wanted)
+    _switch(sql, maker.how, kind, gone, name, sum(live[part] for part in wanted))
+
+
+def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
+    """Return the parts of a kind in this transaction, and how many rows each has."""
+    rows = sql.execute(f"SELECT part, count FROM {how} WHERE kind = ?", (kind,))  # noqa: S608
+    return dict(rows.fetchall())
+
+
+def _open_all(
+    sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker
+) -> tuple[dict[str, Segment], list[str]]:
+    """Return the files that can be used, by name, and the names of those that cannot."""
+    files: dict[str, Segment] = {}
+    unusable: list[str] = []
+    rows = sql.execute(
+        "SELECT file FROM derived WHERE how = ? AND kind = ? ORDER BY file", (maker.how, kind)
+    )
+    for (file,) in rows.fetchall():
+        segment = derived.try_open(maker.open, folder / file)
+        if segment is None:
+            unusable.append(file)
+        else:
+            files[file] = segment
+    return files, unusable
+
+
+def _taken_along(files: dict[str, Segment], live: dict[int, int], new: int) -> list[str]:
+    """Return the files to be written anew, together with the ``new`` rows."""
+    alive = {
+        name: sum(live.get(part, 0) for part in segment.parts.tolist())
+        for name, segment in files.items()
+    }
+    along = [name for name in files if alive[name] < (1 - _DEAD) * files[name].rows]
+    total = new + sum(alive[name] for name in along)
+    for name in sorted(files.keys() - set(along), key=lambda name: (alive[name], name)):
+        if alive[name] < _GROWTH * total:
+            along.append(name)
+            total += alive[name]
+    return along
+
+
+def _name(sql: sqlite3.Connection, how: How, kind: int) -> str:
+    generation, epoch = sql.execute("SELECT generation, epoch FROM state").fetchone()
+    (kind_name,) = sql.execute("SELECT name FROM kinds WHERE kind = ?", (kind,)).fetchone()
+    plain = re.sub(r"[^A-Za-z0-9_-]", "_", kind_name)
+    return f"{DERIVED}/{how}-{kind}-{plain}-{generation:010d}-{epoch:06d}.arrays"
+
+
+def _switch(
+    sql: sqlite3.Connection, how: How, kind: int, gone: Sequence[str], name: str, rows: int
+) -> None:
+    sql.execute("BEGIN IMMEDIATE")
+    try:
+        sql.executemany("DELETE FROM derived WHERE file = ?", [(file,) for file in gone])
+        if name:
+            sql.execute(
+                "INSERT INTO derived (file, how, kind, generation, rows)"
+                " SELECT ?, ?, ?, generation, ? FROM state",
+                (name, how, kind, rows),
+            )
+        sql.execute("UPDATE state SET epoch = epoch + 1")
+        sql.execute("COMMIT")
+    except BaseException:
+        if sql.in_transaction:
+            sql.execute("ROLLBACK")
+        raise
