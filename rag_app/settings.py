@@ -65,7 +65,7 @@ class Settings(BaseModel):
         embed_runtime: ``auto`` is OpenVINO where it agrees with torch, else torch.
         embed_precision: number format of the runtime; ``auto`` is bfloat16 where the
             CPU computes with it, else float32.
-        embed_batch_size: texts per batch.
+        embed_batch_size: texts per batch; None: what suits the runtime (64 for torch).
         embed_threads: threads of the runtime; None: one per core.
         embed_max_tokens: tokens read of a text; None: what the model says.
         embed_download: whether a model may be fetched from the hub.
@@ -98,7 +98,7 @@ class Settings(BaseModel):
     text_instruction: str | None = None
     embed_runtime: Literal["auto", "torch", "openvino"] = "auto"
     embed_precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    embed_batch_size: int = Field(default=64, ge=1, le=2048)
+    embed_batch_size: int | None = Field(default=None, ge=1, le=2048)
     embed_threads: PositiveInt | None = None
     embed_max_tokens: PositiveInt | None = None
     embed_download: bool = False

@@ -8,9 +8,11 @@ from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from pipelines.errors import EmbeddingError
 from rag_app.models.folder import ModelFolder, locate
 from rag_app.models.identity import EmbeddingIdentity
 from rag_app.models.known import find_by_name
+from rag_app.models.recipe import UnsupportedModelError
 from rag_app.settings import Settings
 
 __all__ = ["EmbeddingIdentity", "count_tokens", "describe_embedding", "load_embedding", "too_long"]
@@ -28,7 +30,50 @@ def load_embedding(settings: Settings) -> BaseEmbedding:
     folder = locate(
         settings.embed_model, cache_dir=settings.cache_dir, download=settings.embed_download
     )
-    return _load_torch(folder, settings)
+    if settings.embed_runtime == "torch":
+        return _load_torch(folder, settings)
+    try:
+        return _load_openvino(folder, settings)
+    except UnsupportedModelError as reason:
+        if settings.embed_runtime == "openvino":
+            raise EmbeddingError(
+                f"OpenVINO does not serve the embedding model {folder.name}: {reason}",
+                hint='set embed_runtime = "auto" or "torch"',
+            ) from reason
+        _log.warning("torch computes the embedding model %s: %s", folder.name, reason)
+        return _load_torch(folder, settings)
+
+
+def _load_openvino(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
+    from rag_app.models.agreement import check_agreement
+    from rag_app.models.convert import converted_graph
+    from rag_app.models.engine import Engine, EngineConfig, is_direct
+    from rag_app.models.openvino import OpenVINOEmbedding
+    from rag_app.models.recipe import read_recipe
+    from rag_app.models.runtime import choose_precision
+
+    recipe = read_recipe(folder, settings.embed_max_tokens)
+    graph = None
+    if not is_direct(folder):
+        graph = converted_graph(folder, settings.cache_dir, limit_mb=settings.cache_limit_mb)
+    precision = choose_precision(settings.embed_precision)
+    engine = Engine(EngineConfig(folder, recipe, precision, settings.embed_threads, graph))
+    check_agreement(engine, settings.cache_dir)
+    query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
+    identity = EmbeddingIdentity(
+        name=folder.canonical_name,
+        fingerprint=folder.fingerprint,
+        dimension=recipe.dimension,
+        query_instruction=query,
+        text_instruction=text,
+        scripts=_scripts(folder, settings),
+        precision=precision,
+        max_tokens=recipe.max_tokens,
+    )
+    size = settings.embed_batch_size
+    return OpenVINOEmbedding(
+        engine=engine, identity=identity, **({"embed_batch_size": size} if size else {})
+    )
 
 
 def _load_torch(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
@@ -41,7 +86,7 @@ def _load_torch(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
         query_instruction=query,
         text_instruction=text,
         scripts=_scripts(folder, settings),
-        batch_size=settings.embed_batch_size,
+        batch_size=settings.embed_batch_size or 64,
         max_tokens=settings.embed_max_tokens,
         precision="float32" if precision == "auto" else precision,
     )

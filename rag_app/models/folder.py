@@ -39,13 +39,26 @@ class ModelFolder:
     cache_dir: Path | None = None
 
     @cached_property
+    def modules(self) -> list[dict[str, Any]]:
+        """The modules of ``modules.json``, in order; none for a plain transformer."""
+        value = self._read("modules.json")
+        return [entry for entry in value if isinstance(entry, dict)] if value else []
+
+    @property
+    def body(self) -> str:
+        """Where the transformer's files lie below the folder: ``""``, or ``"0_Transformer/"``."""
+        path = self.modules[0].get("path") if self.modules else ""
+        return f"{path}/" if path else ""
+
+    @cached_property
     def weights(self) -> tuple[Path, ...]:
         """The files with the weights, in the order of their names."""
+        folder = self.path / self.body
         for name in _WEIGHTS:
-            if (self.path / name).is_file():
-                return (self.path / name,)
+            if (folder / name).is_file():
+                return (folder / name,)
         for pattern in _SHARDS:
-            if found := tuple(sorted(self.path.glob(pattern))):
+            if found := tuple(sorted(folder.glob(pattern))):
                 return found
         return ()
 
@@ -56,6 +69,14 @@ class ModelFolder:
         if len(digests) == 1:
             return digests[0]
         return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+    @cached_property
+    def settings_digest(self) -> str:
+        """A digest of the files around the weights: another one when a file changes."""
+        files = sorted(path for path in self.path.rglob("*") if path.suffix in (".json", ".txt"))
+        stats = [(str(path.relative_to(self.path)), path.stat()) for path in files]
+        parts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
+        return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     @cached_property
     def known(self) -> KnownModel | None:
@@ -86,14 +107,17 @@ class ModelFolder:
         Raises:
             ModelNotFoundError: the file does not parse.
         """
+        value = self._read(name)
+        return value if isinstance(value, dict) else {}
+
+    def _read(self, name: str) -> Any:
         path = self.path / name
         if not path.is_file():
-            return {}
+            return None
         try:
-            value = json.loads(path.read_text(encoding="utf-8"))
+            return json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
             raise ModelNotFoundError(f"embed_model: {path} does not read: {error}") from error
-        return value if isinstance(value, dict) else {}
 
     def instructions(self, query: str | None, text: str | None) -> tuple[str, str]:
         """Return the query's and the text's instruction: as set, else as known, else as stated."""
@@ -121,7 +145,7 @@ class ModelFolder:
             )
 
     def _own_names(self) -> list[str]:
-        stated = self.json("config.json").get("_name_or_path", "")
+        stated = self.json(f"{self.body}config.json").get("_name_or_path", "")
         # A snapshot of the hub lies in models--OWNER--NAME/snapshots/REVISION.
         above = [parent.name for parent in self.path.parents if parent.name.startswith("models--")]
         return [self.path.name, *above, str(stated).rstrip("/")]
@@ -141,7 +165,7 @@ def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) 
     """
     path = Path(name).expanduser()
     known = find_by_name(name)
-    if path.is_dir() and (known is None or (path / "config.json").is_file()):
+    if path.is_dir() and (known is None or (path / "config.json").is_file()):  # not just a namesake
         found = ModelFolder(path.resolve(), name, cache_dir)
     elif known and known.package and (packaged := _package_folder(known.package)):
         found = ModelFolder(packaged, name, cache_dir)
@@ -151,7 +175,7 @@ def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) 
     else:
         hub = known.hub if known else name
         found = ModelFolder(_hub_folder(hub, download=download), name, cache_dir)
-    if not found.weights or not (found.path / "config.json").is_file():
+    if not found.weights or not (found.path / f"{found.body}config.json").is_file():
         raise ModelNotFoundError(
             f"embed_model: {found.path} holds no model (config.json and model.safetensors)"
         )

@@ -41,6 +41,12 @@ class ReferenceEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]  # its pac
         """Scripts that the model knows."""
         return self._identity.scripts
 
+    @property
+    def transformer(self) -> torch.nn.Module:
+        """Torch's module that makes token vectors of ids."""
+        module: torch.nn.Module = self._model[0].model
+        return module
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens each text has with its instruction, uncut."""
         if not texts:

@@ -1,0 +1,101 @@
+"""Any transformer → a graph for OpenVINO, by way of torch: once per model, then kept.
+
+For architectures that ``bert`` does not build. Importing torch and tracing takes
+seconds; later starts read the kept graph alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+from typing import Any
+
+from rag_app.models.folder import ModelFolder
+from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.runtime import import_openvino
+
+_log = logging.getLogger(__name__)
+
+
+def converted_graph(folder: ModelFolder, cache_dir: Path, *, limit_mb: int) -> Path:
+    """Return the graph of a model's transformer, converted now if it was not before.
+
+    The graph: (input_ids, attention_mask; int32, B × L) → token vectors, B × L × H.
+
+    Args:
+        folder: the model.
+        cache_dir: where graphs are kept.
+        limit_mb: size in MB of all graphs; the ones used longest ago go first.
+
+    Raises:
+        UnsupportedModelError: it does not convert, or cannot be written.
+    """
+    home = cache_dir / "models" / "graphs"
+    version = import_openvino().__version__
+    parts = f"{folder.fingerprint} {folder.settings_digest} {version}"
+    target = home / hashlib.sha256(parts.encode()).hexdigest()[:32]
+    graph = target / "model.xml"
+    if graph.is_file():
+        os.utime(target)  # the time of last use, for `_prune`
+        return graph
+    _log.warning("converting the embedding model %s, once; this takes some seconds", folder.name)
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=home) as name:
+            whole = Path(name) / "graph"  # renamed as a whole: never half a graph
+            whole.mkdir(mode=0o700)
+            _convert(folder, whole / graph.name)
+            if not graph.is_file():
+                whole.replace(target)
+    except OSError as error:
+        if not graph.is_file():  # another process may have been faster
+            raise UnsupportedModelError(f"its graph cannot be kept: {error}") from error
+    _prune(home, limit_mb * 1_000_000, keep=target)
+    return graph
+
+
+def _convert(folder: ModelFolder, path: Path) -> None:
+    ov = import_openvino()
+    import torch
+
+    from rag_app.models.reference import load_reference
+
+    transformer = load_reference(folder, device="cpu").transformer
+
+    class TokenVectors(torch.nn.Module):
+        def forward(self, input_ids: Any, attention_mask: Any) -> Any:
+            output = transformer(input_ids=input_ids, attention_mask=attention_mask)
+            return output.last_hidden_state
+
+    ids = torch.ones((2, 16), dtype=torch.int32)
+    try:
+        with warnings.catch_warnings(), torch.no_grad():
+            warnings.simplefilter("ignore")  # of tracing; the agreement is checked afterwards
+            model = ov.convert_model(
+                TokenVectors().eval(),
+                example_input={"input_ids": ids, "attention_mask": torch.ones_like(ids)},
+                input=[
+                    ("input_ids", [-1, -1], ov.Type.i32),
+                    ("attention_mask", [-1, -1], ov.Type.i32),
+                ],
+            )
+            ov.save_model(model, path, compress_to_fp16=False)
+    except Exception as error:  # torch and OpenVINO raise anything here
+        raise UnsupportedModelError(f"it does not convert: {error}") from error
+
+
+def _prune(home: Path, limit: int, *, keep: Path) -> None:
+    graphs = [path for path in home.iterdir() if (path / "model.xml").is_file()]
+    sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in graphs}
+    total = sum(sizes.values())
+    for path in sorted(graphs, key=lambda path: path.stat().st_mtime):
+        if total <= limit:
+            return
+        if path != keep:
+            shutil.rmtree(path, ignore_errors=True)
+            total -= sizes[path]

@@ -1,0 +1,138 @@
+"""Texts → vectors without torch: tokenise once, batch by length, compute, put back in order."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pipelines.errors import EmbeddingError
+from rag_app.models.bert import build_encoder, is_buildable, pool
+from rag_app.models.folder import ModelFolder
+from rag_app.models.recipe import Recipe
+from rag_app.models.runtime import Batch, Precision, Runner, Vectors, core, import_openvino
+from rag_app.models.tokens import TextTokenizer
+from rag_app.models.weights import map_safetensors
+
+# Measured on MiniLM (benchmarks/embedding.py): larger batches leave the cache of a core,
+# smaller ones pay for the start; few distinct lengths let the runtime reuse its kernels.
+TOKENS_PER_BATCH = 2048
+LENGTH_STEP = 16
+
+
+@dataclass(frozen=True)
+class EngineConfig:
+    """Everything an engine is made from; small, so that a copy in another process rebuilds it.
+
+    Attributes:
+        folder: the model's files.
+        recipe: how its vectors are made.
+        precision: number format of the computation.
+        threads: cores to use; None: all that the process may.
+        graph: a converted graph of the transformer (``.xml``); None: built from the weights.
+    """
+
+    folder: ModelFolder
+    recipe: Recipe
+    precision: Precision
+    threads: int | None = None
+    graph: Path | None = None
+
+
+class Engine:
+    """Computes vectors; compiled on first use, safe to use from several threads."""
+
+    def __init__(self, config: EngineConfig) -> None:
+        self.config = config
+        self._lock = threading.Lock()
+        self._runner: Runner | None = None
+        body = config.folder.path / config.folder.body
+        self.tokenizer = TextTokenizer(
+            body, max_tokens=config.recipe.max_tokens, lower_case=config.recipe.lower_case
+        )
+
+    def __reduce__(self) -> tuple[type[Engine], tuple[EngineConfig]]:
+        return type(self), (self.config,)
+
+    def ready(self) -> Runner:
+        """Compile the model if that has not been done, and return what runs it."""
+        with self._lock:
+            if self._runner is None:
+                self._runner = self._compile()
+            return self._runner
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors of shape (texts, dimension); equal texts are computed once.
+
+        Raises:
+            EmbeddingError: the runtime failed, or gave numbers that are none.
+        """
+        rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        distinct = np.empty((len(rows), self.config.recipe.dimension), dtype=np.float32)
+        batches = list(make_batches(self.tokenizer.encode(list(rows))))
+        if batches:
+            try:
+                for places, vectors in self.ready().run(batches):
+                    distinct[places] = vectors
+            except RuntimeError as error:
+                raise EmbeddingError(f"the embedding runtime failed: {error}") from error
+        if not np.isfinite(distinct).all():
+            raise EmbeddingError(
+                "the embedding runtime gave numbers that are none",
+                hint='set embed_precision = "float32", or embed_runtime = "torch"',
+            )
+        return distinct[[rows[text] for text in texts]]
+
+    def _compile(self) -> Runner:
+        config = self.config
+        if config.graph is None:
+            weights = map_safetensors(config.folder.weights[0])
+            parameters = config.folder.json(f"{config.folder.body}config.json")
+            model = build_encoder(parameters, weights, config.recipe.pooling)
+            # `weights` must outlive the compilation: the graph refers to its arrays.
+            return Runner(model, precision=config.precision, threads=config.threads)
+        ov = import_openvino()
+        transformer = core().read_model(config.graph)
+        ids, mask = transformer.inputs
+        hidden = transformer.outputs[0].get_node().input_value(0)
+        pooled = pool(ov, hidden, mask.get_node(), config.recipe.pooling)
+        model = ov.Model([pooled], [ids.get_node(), mask.get_node()], "encoder")
+        return Runner(model, precision=config.precision, threads=config.threads)
+
+
+def is_direct(folder: ModelFolder) -> bool:
+    """Tell whether the graph can be built from the weights, without a conversion."""
+    config = folder.json(f"{folder.body}config.json")
+    single = len(folder.weights) == 1 and folder.weights[0].suffix == ".safetensors"
+    return single and is_buildable(config)
+
+
+def make_batches(ids: Sequence[Sequence[int]]) -> Iterator[Batch]:
+    """Group texts of like length: about ``TOKENS_PER_BATCH`` a batch, the longest first.
+
+    The longest come first so that the last batch, which one core computes while the
+    others idle, is a short one.
+    """
+    lengths = np.array([len(text) for text in ids], dtype=np.intp)
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < len(order):
+        longest = max(1, int(lengths[order[start]]))
+        width = -(-longest // LENGTH_STEP) * LENGTH_STEP
+        rows = order[start : start + max(1, TOKENS_PER_BATCH // width)]
+        yield _pad(ids, rows, width)
+        start += len(rows)
+
+
+def _pad(ids: Sequence[Sequence[int]], rows: npt.NDArray[np.intp], width: int) -> Batch:
+    padded = np.zeros((len(rows), width), dtype=np.int32)
+    mask = np.zeros((len(rows), width), dtype=np.int32)
+    for place, row in enumerate(rows):
+        text = ids[row]
+        padded[place, : len(text)] = text
+        mask[place, : len(text)] = 1
+    return Batch(rows, padded, mask)

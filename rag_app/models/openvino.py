@@ -1,0 +1,85 @@
+"""A LlamaIndex embedding model that computes without torch."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from pydantic import PrivateAttr
+
+from rag_app.models.engine import Engine
+from rag_app.models.identity import EmbeddingIdentity
+
+
+class OpenVINOEmbedding(BaseEmbedding):
+    """The same vectors as ``HuggingFaceEmbedding`` makes, in a quarter of the time or less.
+
+    Made by ``load_embedding``, which checks that it agrees with torch. The model is
+    compiled when it is first used (about a fifth of a second); ``warm_up`` begins with
+    that in the background. A batch is 512 texts, so that there are enough of each
+    length to be computed together.
+    """
+
+    embed_batch_size: int = 512
+    _engine: Engine = PrivateAttr()
+    _identity: EmbeddingIdentity = PrivateAttr()
+
+    def __init__(self, *, engine: Engine, identity: EmbeddingIdentity, **kwargs: Any) -> None:
+        super().__init__(model_name=identity.name, **kwargs)
+        self._engine = engine
+        self._identity = identity
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name under which LlamaIndex records the class."""
+        return "OpenVINOEmbedding"
+
+    @property
+    def identity(self) -> EmbeddingIdentity:
+        """What an index records of this model."""
+        return self._identity
+
+    @property
+    def scripts(self) -> tuple[str, ...]:
+        """Scripts that the model knows."""
+        return self._identity.scripts
+
+    def warm_up(self) -> None:
+        """Begin to compile the model in the background; errors show on first use."""
+        threading.Thread(target=self._try_ready, name="embedding", daemon=True).start()
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Return how many tokens each text has with its instruction, uncut."""
+        prefix = self._identity.text_instruction
+        return self._engine.tokenizer.count([prefix + text for text in texts])
+
+    def _try_ready(self) -> None:
+        try:
+            self._engine.ready()
+        except Exception:  # the first use raises it again, where someone listens
+            return
+
+    def _embed(self, prefix: str, texts: Sequence[str]) -> list[list[float]]:
+        vectors: list[list[float]] = self._engine.embed([prefix + text for text in texts]).tolist()
+        return vectors
+
+    def _get_query_embedding(self, query: str) -> list[float]:
+        return self._embed(self._identity.query_instruction, [query])[0]
+
+    async def _aget_query_embedding(self, query: str) -> list[float]:
+        return await asyncio.to_thread(self._get_query_embedding, query)
+
+    def _get_text_embedding(self, text: str) -> list[float]:
+        return self._embed(self._identity.text_instruction, [text])[0]
+
+    async def _aget_text_embedding(self, text: str) -> list[float]:
+        return await asyncio.to_thread(self._get_text_embedding, text)
+
+    def _get_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return self._embed(self._identity.text_instruction, texts)
+
+    async def _aget_text_embeddings(self, texts: list[str]) -> list[list[float]]:
+        return await asyncio.to_thread(self._get_text_embeddings, texts)

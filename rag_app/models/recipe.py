@@ -1,0 +1,101 @@
+"""How a model's folder says that vectors are made: tokens, transformer, pooling, unit length.
+
+Follows the files that sentence-transformers writes. What is not understood here is
+not guessed: :class:`UnsupportedModelError`, and the reference runtime serves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from rag_app.models.folder import ModelFolder
+
+Pooling = Literal["mean", "cls"]
+_LEGACY_POOLING = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+# RoBERTa counts positions from the padding id + 1, so that many rows are never reached.
+_OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
+
+
+class UnsupportedModelError(Exception):
+    """This runtime does not compute the model; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What a runtime must know to make the model's vectors.
+
+    Attributes:
+        pooling: which token vectors become the text's.
+        max_tokens: tokens read of a text, special ones included.
+        lower_case: whether the text is put in small letters first.
+        dimension: length of a vector, in numbers.
+    """
+
+    pooling: Pooling
+    max_tokens: int
+    lower_case: bool
+    dimension: int
+
+
+def read_recipe(folder: ModelFolder, max_tokens: int | None = None) -> Recipe:
+    """Read the recipe of a model.
+
+    Args:
+        folder: where it lies.
+        max_tokens: read so many tokens instead of what the model says (not more than
+            it has positions for).
+
+    Raises:
+        UnsupportedModelError: a part of it is not understood.
+    """
+    modules = folder.modules
+    kinds = [str(module.get("type", "")).rsplit(".", 1)[-1] for module in modules]
+    if kinds and kinds not in (["Transformer", "Pooling"], ["Transformer", "Pooling", "Normalize"]):
+        raise UnsupportedModelError(f"it is made of {', '.join(kinds)}")
+    transformer = folder.json(f"{folder.body}sentence_bert_config.json")
+    config = folder.json(f"{folder.body}config.json")
+    dimension = config.get("hidden_size")
+    if not isinstance(dimension, int):
+        raise UnsupportedModelError("its config.json names no hidden_size")
+    pooling_path = modules[1].get("path", "") if modules else ""
+    return Recipe(
+        pooling=_pooling(folder.json(f"{pooling_path}/config.json") if pooling_path else {}),
+        max_tokens=_max_tokens(folder, config, transformer, max_tokens),
+        lower_case=bool(transformer.get("do_lower_case", False)),
+        dimension=dimension,
+    )
+
+
+def _pooling(config: dict[str, Any]) -> Pooling:
+    if config.get("include_prompt", True) is False:
+        raise UnsupportedModelError("it pools without its instruction")
+    mode = config.get("pooling_mode")
+    if mode is None:
+        active = [name for key, name in _LEGACY_POOLING.items() if config.get(key)]
+        mode = active[0] if len(active) == 1 else active or "mean"
+    if mode == "mean":
+        return "mean"
+    if mode == "cls":
+        return "cls"
+    raise UnsupportedModelError(f"it pools by {mode}")
+
+
+def _max_tokens(
+    folder: ModelFolder, config: dict[str, Any], transformer: dict[str, Any], chosen: int | None
+) -> int:
+    positions = config.get("max_position_embeddings", 512)
+    if config.get("model_type") in _OFFSET_POSITIONS:
+        positions -= int(config.get("pad_token_id") or 0) + 1
+    stated = transformer.get("max_seq_length")
+    if stated is None:
+        stated = folder.json(f"{folder.body}tokenizer_config.json").get("model_max_length")
+    wanted = chosen or stated or positions
+    return int(min(wanted, positions)) if positions > 0 else int(wanted)
