@@ -48,17 +48,19 @@ _QUANTITY = r"[-($€£¥+▲△~<>−–]*\d[\d.,:/]*[%)]*(?<![,:])"
 _NUMERIC = re.compile(rf"{_QUANTITY}|[-–—]+|N/?A|n\.m\.", re.IGNORECASE)
 # A number that measures something: with a thousands comma, a decimal, a unit or a bracket.
 _LABELLED_AMOUNT = re.compile(
-    r"(?:\S+\s+){1,12}?(?:[$€£¥(▲△-]+\s?\d[\d.,]*[%)]*|\d[\d.,]*[,.]\d+\s?%?\)?|\d+\s?%)$"
+    r"(?:\S+\s+){1,10}?(?:[$€£¥(▲△-]+\s?\d[\d.,]*[%)]*|\d[\d.,]*[,.]\d+\s?%?\)?|\d+\s?%)$"
 )
 _SYMBOL = re.compile(r"[$€£¥%()*†]+")
 _BULLET = "•‣▪●○◦■□◆◇▶►➢✓✔・"
 _ITEM = re.compile(
     rf"[{_BULLET}]\s*\S|[-·※＊*–—]\s+\S|\(?(?:[a-z]|[ivx]{{1,4}}|\d{{1,2}})\)\s*\S"
     r"|\d{1,2}\.\s+\S|[①-⑳]|[(（][\d０-９一二三四五六七八九十ア-ン]{1,2}[)）]"
+    r"|[\d０-９]{1,2}[．.、]\s*[\u3041-\u30fa\u3400-\u9fff]"
 )
 _NUMBERED = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+[^\W\d_]"
     r"|(?:chapter|section|part|item|note|appendix|article|annex|table|figure)\s+[\dA-Z]"
+    r"|[\d０-９]{1,2}(?:[．.][\d０-９]{1,2}){0,3}(?:[．.、]\s*|\s+)[\u3041-\u30fa\u3400-\u9fff]"
     r"|第\s*[\d０-９一二三四五六七八九十百]+\s*[章節条編部款項]|【.+】",
     re.IGNORECASE,
 )
@@ -186,7 +188,9 @@ def _is_row(line: str, place: _Place) -> bool:
         return not (place.runs_on and share < 0.6)
     if not numbers[-1] or place.runs_on or _TERMINAL.search(line):
         return False
-    return (place.before is Kind.ROW and share >= 0.2) or _LABELLED_AMOUNT.match(line) is not None
+    if place.following[:1].islower():
+        return False
+    return (place.before is Kind.ROW and share >= 0.2) or bool(_LABELLED_AMOUNT.match(line))
 
 
 def _is_heading(line: str, place: _Place) -> bool:

@@ -42,13 +42,18 @@ _DASHES = str.maketrans(
 _EDGE = re.compile(rf"^(?:(?!\.{_WORD})[^\w{_MARKS}])+|[^\w{_MARKS}+#%)\]]+$")
 _PLAIN = re.compile(rf"(?:(?!\d|_){_WORD})+(?:'s)?")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
+_DOTTED_NUMBER = re.compile(r"\d+(?:\.\d+){2,}")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\.?")
+_CONTRACTION = re.compile(r"([^\W\d_]+?)(?:n't|'(?:re|ll|ve|d|m|s))")
 _PARTS = re.compile(rf"\d+(?:[.,]\d+)*|(?:(?!\d|_){_WORD})+")
-_SEPARATORS = re.compile(rf"[^\w{_MARKS}+#]+|_+")
+# What parts the pieces of a token: everything but letters, digits and a decimal point.
+_SEPARATORS = re.compile(rf"(?:(?<!\d)[.,]|[.,](?!\d)|[^\w{_MARKS}+#.,]|_)+")
 _LATIN = re.compile(r"[a-z]")
+_ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
+_LONGEST_JOINED = 24
 _LONGEST_EXACT = 64
 _CACHED_LENGTH = 40
-_CACHE_LIMIT = 200_000
+_CACHE_LIMIT = 50_000
 
 
 @lru_cache(maxsize=1)
@@ -140,25 +145,39 @@ def _token_terms(token: str) -> list[str]:
 
 
 def _mixed(core: str) -> list[str]:
-    """Return a mixed token exactly, without its separators, and in its parts."""
+    """Return a mixed token as a whole, and in its parts."""
     if _INITIALS.fullmatch(core):
         return [core.rstrip("."), core.replace(".", "")]
-    terms = [core] if len(core) <= _LONGEST_EXACT else []
+    contraction = _CONTRACTION.fullmatch(core)
+    if contraction:
+        return _word(contraction[1])
     pieces = [piece for piece in _SEPARATORS.split(core) if piece]
-    if len(pieces) > 1 and len(core) <= _LONGEST_EXACT:
-        terms.append("".join(pieces))
-    if len(pieces) == 1:
-        pieces = [part for part in _PARTS.findall(core) if len(part) > 1]
-        return list(dict.fromkeys(terms + [t for part in pieces for t in _part(part)]))
+    # Written together it is found however its separators are written: "AX-450/B", "AX450B".
+    joined = 1 < len(pieces) <= 3 and len(core) <= _LONGEST_JOINED and _LATIN.search(core)
+    whole = "".join(pieces) if joined else core
+    terms = _whole(whole) if len(core) <= _LONGEST_EXACT else []
     for piece in pieces:
-        terms.extend(_part(piece))
+        terms.extend(_piece(piece))
     return list(dict.fromkeys(terms))
 
 
-def _part(part: str) -> list[str]:
-    if _NUMBER.fullmatch(part):
-        return [part.replace(",", "")]
-    return _word(part) if _PLAIN.fullmatch(part) else [part]
+def _whole(token: str) -> list[str]:
+    return _word(token) if _PLAIN.fullmatch(token) else [token]
+
+
+def _piece(piece: str) -> list[str]:
+    """Return a part of a mixed token, and its own parts where letters meet digits."""
+    if _NUMBER.fullmatch(piece):
+        return [piece.replace(",", "")]
+    if _PLAIN.fullmatch(piece):
+        return _word(piece)
+    if _DOTTED_NUMBER.fullmatch(piece):
+        return [piece, *(part for part in piece.split(".") if len(part) > 1)]
+    terms = [piece]
+    for part in _PARTS.findall(piece):
+        if len(part) > 1 and part not in _ORDINAL_ENDS:
+            terms.extend([part.replace(",", "")] if part[0].isdigit() else _word(part))
+    return terms
 
 
 def _word(word: str) -> list[str]:
@@ -178,14 +197,20 @@ def _without_accents(word: str) -> str:
 
 
 _HIRAGANA = re.compile("[\u3041-\u309f]+")
-_FUNCTION_KANA = re.compile(
-    "(?:でしょう|ください|について|における|において|によって|により|による|に対する|として|ための|ため|"
-    "ですか|ました|ません|ます|でした|です|である|であっ|だった|という|とは|とき|こと|もの|"
-    "している|していた|しています|される|された|されて|する|した|して|しま|いる|いた|いま|ある|あり|あっ|"
-    "なる|なっ|なり|ない|なかっ|どの|どこ|どれ|どう|どんな|なに|いつ|だれ|なぜ|いくつ|いくら|"
-    "この|その|あの|これ|それ|から|まで|より|など|だけ|また|および|または|"
-    "は|が|を|に|の|と|も|で|へ|や|か|な|た|て|だ|し|れ|ら|り|る|い|う|く|さ|ば|ね|よ)+"
-)
+# Japanese that links, inflects or asks; the longest first.
+_FUNCTION_WORDS = [
+    *("でしょうか", "でしょう", "ください", "について", "における", "において", "によって", "により"),
+    *("による", "に対する", "としての", "として", "されている", "されていた", "されました", "されます"),
+    *("された", "されて", "される", "していた", "している", "しています", "しました", "します", "した"),
+    *("して", "する", "ための", "ために", "ため", "ですか", "でした", "です", "ました", "ません", "ますか"),
+    *("ます", "であった", "である", "だった", "という", "とは", "とき", "こと", "もの", "いました"),
+    *("います", "いる", "いた", "あります", "あった", "ある", "なります", "なった", "なる", "なり", "ない"),
+    *("なかった", "どのような", "どのように", "どんな", "どの", "どこ", "どれ", "どちら", "どう", "なに"),
+    *("いつ", "だれ", "なぜ", "いくつ", "いくら", "この", "その", "あの", "これ", "それ", "から", "まで"),
+    *("より", "など", "だけ", "または", "および", "また"),
+    *("は", "が", "を", "に", "の", "と", "も", "で", "へ", "や", "か"),
+]
+_FUNCTION_KANA = re.compile("|".join(sorted(_FUNCTION_WORDS, key=len, reverse=True)))
 _QUESTION_HAN = "何誰"
 
 

@@ -1,0 +1,79 @@
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines.tokens import TOKENIZER_NAME, TokenOffsets, count_tokens
+
+TEXT = st.text(st.characters(codec=None), max_size=300)
+
+
+def test_counts_equal_tiktoken_with_the_shipped_file():
+    script = (
+        "import os, pathlib, llama_index.core as c, tiktoken, json, sys\n"
+        "os.environ['TIKTOKEN_CACHE_DIR'] = str(pathlib.Path(c.__file__).parent / "
+        "'_static' / 'tiktoken_cache')\n"
+        "e = tiktoken.get_encoding('cl100k_base')\n"
+        "print(json.dumps([len(e.encode_ordinary(t)) for t in json.load(sys.stdin)]))"
+    )
+    import json
+
+    texts = ["Revenue grew 3.5% to $4.2 million.", "東京は日本の首都です。", "a\n\n  b\t\tc", "😀👨‍👩‍👧"]
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        input=json.dumps(texts),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert json.loads(done.stdout) == [count_tokens(text) for text in texts]
+    assert TOKENIZER_NAME == "cl100k_base"
+
+
+def test_no_environment_variable_is_set_or_needed(monkeypatch):
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", "/nonexistent")
+    before = dict(os.environ)
+    assert count_tokens("two words") == 2
+    assert dict(os.environ) == before
+
+
+@pytest.mark.parametrize("text", ["a" * 300_000, "あ" * 120_000, " " * 300_000, "ab c\n" * 60_000])
+def test_a_long_text_without_breaks_is_counted_in_linear_time(text):
+    started = time.process_time()
+    assert count_tokens(text) > 0
+    assert time.process_time() - started < 5
+
+
+@given(TEXT)
+def test_offsets_count_the_whole_text_as_counting_does(text):
+    assert TokenOffsets(text).count(0, len(text)) == count_tokens(text)
+
+
+@settings(max_examples=60)
+@given(TEXT, st.data())
+def test_counts_of_two_halves_exceed_the_whole_by_at_most_one(text, data):
+    cut = data.draw(st.integers(0, len(text)))
+    tokens = TokenOffsets(text)
+    halves = tokens.count(0, cut) + tokens.count(cut, len(text))
+    assert tokens.count(0, len(text)) <= halves <= tokens.count(0, len(text)) + 1
+
+
+@settings(max_examples=60)
+@given(TEXT, st.integers(0, 50), st.integers(1, 20))
+def test_end_of_holds_no_more_tokens_than_asked(text, start, most):
+    start = min(start, len(text))
+    tokens = TokenOffsets(text)
+    end = tokens.end_of(start, most)
+    assert start <= end <= len(text)
+    assert tokens.count(start, end) <= most
+
+
+def test_long_texts_are_cut_where_no_token_crosses():
+    text = "First line of many.\n\nSecond (line).\n  indented\n" * 6_000
+    from pipelines.tokens import _tokenizer
+
+    assert count_tokens(text) == len(_tokenizer()[0].encode_ordinary(text))
