@@ -12,10 +12,12 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from rag_app.models.folder import ModelFolder
+from rag_app.models.folder import ModelFolder, write_private
 from rag_app.models.recipe import UnsupportedModelError
 from rag_app.models.runtime import import_openvino
 
@@ -43,15 +45,15 @@ def converted_graph(folder: ModelFolder, cache_dir: Path, *, limit_mb: int) -> P
     if graph.is_file():
         os.utime(target)  # the time of last use, for `_prune`
         return graph
+    failed = target.with_suffix(".failed")
+    if failed.is_file():
+        raise UnsupportedModelError(failed.read_text(encoding="utf-8"))
     _log.warning("converting the embedding model %s, once; this takes some seconds", folder.name)
     try:
-        home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=home) as name:
-            whole = Path(name) / "graph"  # renamed as a whole: never half a graph
-            whole.mkdir(mode=0o700)
-            _convert(folder, whole / graph.name)
-            if not graph.is_file():
-                whole.replace(target)
+        _convert_into(target, graph.name, folder)
+    except UnsupportedModelError as error:
+        write_private(failed, str(error).encode())
+        raise
     except OSError as error:
         if not graph.is_file():  # another process may have been faster
             raise UnsupportedModelError(f"its graph cannot be kept: {error}") from error
@@ -59,34 +61,57 @@ def converted_graph(folder: ModelFolder, cache_dir: Path, *, limit_mb: int) -> P
     return graph
 
 
+def _convert_into(target: Path, name: str, folder: ModelFolder) -> None:
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as temporary:
+        whole = Path(temporary) / "graph"
+        whole.mkdir(mode=0o700)
+        _convert(folder, whole / name)
+        whole.replace(target)  # as a whole: never half a graph
+
+
 def _convert(folder: ModelFolder, path: Path) -> None:
     ov = import_openvino()
     import torch
 
-    from rag_app.models.reference import load_reference
+    from rag_app.models.reference import load_reference, quiet
 
     transformer = load_reference(folder, device="cpu").transformer
 
     class TokenVectors(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.transformer = transformer
+
         def forward(self, input_ids: Any, attention_mask: Any) -> Any:
-            output = transformer(input_ids=input_ids, attention_mask=attention_mask)
+            output = self.transformer(input_ids=input_ids, attention_mask=attention_mask)
             return output.last_hidden_state
 
     ids = torch.ones((2, 16), dtype=torch.int32)
     try:
-        with warnings.catch_warnings(), torch.no_grad():
+        with _undisturbed_logging(), quiet(), warnings.catch_warnings(), torch.no_grad():
             warnings.simplefilter("ignore")  # of tracing; the agreement is checked afterwards
             model = ov.convert_model(
                 TokenVectors().eval(),
                 example_input={"input_ids": ids, "attention_mask": torch.ones_like(ids)},
-                input=[
-                    ("input_ids", [-1, -1], ov.Type.i32),
-                    ("attention_mask", [-1, -1], ov.Type.i32),
-                ],
+                input=[(name, [-1, -1], ov.Type.i32) for name in ("input_ids", "attention_mask")],
             )
             ov.save_model(model, path, compress_to_fp16=False)
     except Exception as error:  # torch and OpenVINO raise anything here
-        raise UnsupportedModelError(f"it does not convert: {error}") from error
+        reason = str(error).strip().partition("\n")[0]
+        raise UnsupportedModelError(f"it does not convert: {reason}") from error
+
+
+@contextmanager
+def _undisturbed_logging() -> Iterator[None]:
+    """Undo what the converter does to the root logger: it sets level and handlers."""
+    root = logging.getLogger()
+    level, handlers = root.level, root.handlers[:]
+    try:
+        yield
+    finally:
+        root.setLevel(level)
+        root.handlers[:] = handlers
 
 
 def _prune(home: Path, limit: int, *, keep: Path) -> None:

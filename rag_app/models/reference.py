@@ -88,7 +88,7 @@ def load_reference(
         ModelNotFoundError: the folder does not load.
     """
     try:
-        with _quiet():
+        with quiet():
             model = ReferenceEmbedding(
                 model_name=str(folder.path),
                 max_length=max_tokens,
@@ -118,15 +118,18 @@ def load_reference(
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Load without a progress bar on stderr and without warnings that no user can act on."""
-    shown = transformers_logging.is_progress_bar_enabled()
+    bar = transformers_logging.is_progress_bar_enabled()
+    verbosity = transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers_logging.set_verbosity_error()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FutureWarning)
             warnings.simplefilter("ignore", DeprecationWarning)
             yield
     finally:
-        if shown:
+        transformers_logging.set_verbosity(verbosity)
+        if bar:
             transformers_logging.enable_progress_bar()  # type: ignore[no-untyped-call]
