@@ -1,0 +1,105 @@
+"""A strategy over views: which arms search for what, all of them, and their fusion."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from rag_app.retrieval.fusion import (
+    Fused,
+    convex_combination,
+    highest_score,
+    reciprocal_rank_fusion,
+)
+from rag_app.retrieval.rankings import (
+    QueryVectors,
+    Ranking,
+    View,
+    can_vote,
+    model_of,
+    rank,
+)
+from rag_app.retrieval.strategy import Strategy
+
+
+def plan(
+    strategy: Strategy, queries: Sequence[str], views: Sequence[View], preference: float
+) -> list[Ranking]:
+    """Return the rankings to make, still empty.
+
+    One for each arm that counts and each query; where the question names documents
+    one more in these alone, whose weight is ``preference`` times the arm's.
+    Indexes of different models have rankings of their own: their cosines cannot be
+    compared.
+    """
+    named = any(view.preferred is not None for view in views)
+    scopes = [(False, 1.0), (True, preference)] if named and preference else [(False, 1.0)]
+    return [
+        Ranking(arm, query, group, position > 0, preferred, arm.weight * factor)
+        for arm in strategy.arms
+        if arm.weight
+        for preferred, factor in scopes
+        for position, query in enumerate(queries)
+        for group in _groups(arm.how == "vectors", _in_scope(views, preferred))
+    ]
+
+
+def run(rankings: Sequence[Ranking], depth: int, vectors: QueryVectors) -> list[Ranking]:
+    """Return the rankings with what their arms find.
+
+    While the model embeds the queries in a thread, the words are searched: a view
+    is used by one thread alone, as its connection wants it.
+
+    Raises:
+        ConfigError, StoreError: the configuration or an index is wrong.
+    """
+    by_words = [i for i, ranking in enumerate(rankings) if ranking.arm.how == "words"]
+    with ThreadPoolExecutor(1, "embed") as executor:
+        if len(by_words) < len(rankings):
+            context = contextvars.copy_context()
+            executor.submit(context.run, _embed, rankings, vectors)
+        words = {i: rank(rankings[i], depth, vectors) for i in by_words}
+    return [words.get(i) or rank(r, depth, vectors) for i, r in enumerate(rankings)]
+
+
+def fuse(strategy: Strategy, rankings: Sequence[Ranking]) -> list[Fused]:
+    """Return all passage ids, best first; contributions name rankings by their position."""
+    if not any(ranking.found for ranking in rankings):
+        return []
+    weights = [ranking.weight for ranking in rankings]
+    scored = [[(f.hit.passage_id, f.hit.score) for f in ranking.found] for ranking in rankings]
+    if strategy.fusion == "max":
+        return highest_score(scored)
+    if strategy.fusion == "convex":
+        return convex_combination(scored, weights)
+    ids = [[passage for passage, _ in pairs] for pairs in scored]
+    return reciprocal_rank_fusion(ids, weights, k=strategy.fusion_k)
+
+
+def owners_of(rankings: Iterable[Ranking]) -> dict[str, View]:
+    """Return the index that each passage is read from; the first that has it."""
+    owners: dict[str, View] = {}
+    for ranking in rankings:
+        for found in ranking.found:
+            owners.setdefault(found.hit.passage_id, found.view)
+    return owners
+
+
+def _embed(rankings: Iterable[Ranking], vectors: QueryVectors) -> None:
+    for ranking in rankings:
+        if ranking.arm.how == "vectors":
+            for view in ranking.views:
+                if can_vote(view, ranking.query):
+                    vectors.prepare(view, ranking.query)
+
+
+def _in_scope(views: Sequence[View], preferred: bool) -> list[View]:
+    return [view for view in views if not preferred or view.preferred is not None]
+
+
+def _groups(by_model: bool, views: Sequence[View]) -> list[tuple[View, ...]]:
+    groups: dict[str, list[View]] = {}
+    for view in views:
+        groups.setdefault(model_of(view) if by_model else "", []).append(view)
+    return [tuple(group) for group in groups.values()]

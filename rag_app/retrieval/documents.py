@@ -1,0 +1,263 @@
+"""Documents that the question names: found by their names, preferred, never required.
+
+A word of the question names the documents in whose file name, title or first page
+it stands, to the degree that it is theirs: how many times more frequent it is in
+their passages than in all passages (*lift*, the pointwise mutual information of
+word and documents). "Adobe" stands almost only in Adobe's reports, "2015" mostly
+in those of that year, "cash" everywhere. Nothing here knows a language or a kind
+of document; the words come from the documents themselves.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import ClassVar
+from weakref import WeakKeyDictionary
+
+from llama_index.core.vector_stores.types import (
+    FilterOperator,
+    MetadataFilter,
+    MetadataFilters,
+)
+
+from pipelines.text import search_terms
+from rag_app.retrieval.names import joined_in, names_in
+from rag_app.retrieval.rankings import View
+from rag_app.store.protocol import Selection, Snapshot, SourceInfo, Store
+
+# A word that is not e times as frequent in its documents as elsewhere names nothing.
+LEAST_LIFT = 1.0
+# A word of the first page counts half: it may be there by chance.
+FIRST_PAGE_WEIGHT = 0.5
+# Documents with this share of the best one's score are preferred along with it.
+SHARE = 0.5
+# One word of a file name, or two of a first page, are the least that name a document.
+LEAST_SCORE = 1.0
+# Below this many passages a document, ranking passages is ranking documents already.
+LEAST_PASSAGES = 4
+# The rankings in the named documents weigh this much against those in all of them.
+WEIGHT = 2.0
+PASSAGES = "parent"
+_FIRST_CHARACTERS = 2000
+# Reading the first pages of more documents would cost more than a query may.
+_MOST_FIRST_PAGES = 5000
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDocument:
+    """A document that the question names.
+
+    Attributes:
+        document_id: id of its Document.
+        name: its first name.
+        origin: the index it is in.
+        score: sum of its words' lifts (logarithms), halved for words of the first page.
+        words: the words of the question that name it, strongest first.
+    """
+
+    document_id: str
+    name: str
+    origin: str
+    score: float
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """The documents that are preferred, best first; empty: none."""
+
+    documents: tuple[NamedDocument, ...] = ()
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """What the documents of one index are called, in one generation.
+
+    Attributes:
+        sources: the documents.
+        passages: how many passages each has.
+        strong: word → positions of the documents that have it in a file name or the title.
+        weak: the same for first pages.
+        lifts: word → lift, as far as asked for; None: the word names nothing.
+    """
+
+    sources: Sequence[SourceInfo]
+    passages: Sequence[int]
+    strong: Mapping[str, frozenset[int]]
+    weak: Mapping[str, frozenset[int]]
+    lifts: dict[str, float | None] = field(default_factory=dict, compare=False)
+
+    @property
+    def applies(self) -> bool:
+        """Tell whether there are documents to choose from, each of several passages."""
+        count = sum(1 for passages in self.passages if passages)
+        return count > 1 and sum(self.passages) >= LEAST_PASSAGES * count
+
+
+class Catalogues:
+    """The catalogue of one index, made anew when the index has changed."""
+
+    # A retriever is made for every question: what it learns of a store outlives it.
+    _of: ClassVar[WeakKeyDictionary[Store, Catalogues]] = WeakKeyDictionary()
+    _guard = threading.Lock()
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._newest: tuple[int, Catalogue] | None = None
+
+    @classmethod
+    def of(cls, store: Store) -> Catalogues:
+        """Return the one that all retrievers over a store share."""
+        with cls._guard:
+            return cls._of.setdefault(store, cls())
+
+    def get(self, snapshot: Snapshot) -> Catalogue:
+        """Return the catalogue of the snapshot's generation."""
+        with self._lock:
+            if self._newest is None or self._newest[0] != snapshot.generation:
+                self._newest = (snapshot.generation, read_catalogue(snapshot))
+            return self._newest[1]
+
+
+def read_catalogue(snapshot: Snapshot) -> Catalogue:
+    """Return what the documents of an index are called."""
+    sources = snapshot.sources()
+    strong: dict[str, set[int]] = {}
+    weak: dict[str, set[int]] = {}
+    for position, source in enumerate(sources):
+        for name in _own_names(source):
+            strong.setdefault(name, set()).add(position)
+        if len(sources) <= _MOST_FIRST_PAGES:
+            for name in names_in(_first_page(snapshot, source.document_id)):
+                weak.setdefault(name, set()).add(position)
+    return Catalogue(
+        sources=sources,
+        passages=[source.nodes.get(PASSAGES, 0) for source in sources],
+        strong={name: frozenset(found) for name, found in strong.items()},
+        weak={name: frozenset(found) for name, found in weak.items()},
+    )
+
+
+def prefer(
+    question: str,
+    views: Sequence[View],
+    catalogues: Sequence[Catalogues],
+    filters: Sequence[MetadataFilters | None],
+) -> tuple[list[View], Preference]:
+    """Return the views with the passages that are preferred in each, and the documents.
+
+    Where the question names nothing, or names every document alike, the views come
+    back as they are.
+    """
+    scored: list[tuple[int, NamedDocument]] = []
+    for number, (view, kept) in enumerate(zip(views, catalogues, strict=True)):
+        catalogue = kept.get(view.snapshot)
+        if catalogue.applies:
+            scored += [(number, named) for named in score_documents(question, catalogue, view)]
+    best = max((named.score for _, named in scored), default=0.0)
+    chosen = [pair for pair in scored if best >= LEAST_SCORE and pair[1].score >= SHARE * best]
+    narrowed = [
+        _narrowed(view, kept, {n.document_id for at, n in chosen if at == number}, own)
+        for number, (view, kept, own) in enumerate(zip(views, catalogues, filters, strict=True))
+    ]
+    if all(view.preferred is None for view in narrowed):
+        return list(views), Preference()
+    named = sorted((n for _, n in chosen), key=lambda n: (-n.score, n.name))
+    return narrowed, Preference(tuple(named))
+
+
+def score_documents(question: str, catalogue: Catalogue, view: View) -> list[NamedDocument]:
+    """Return the documents of one index that the question names, each with its score."""
+    scores: dict[int, dict[str, float]] = {}
+    for word in sorted(names_in(question) | joined_in(question)):
+        lift = _lift(word, catalogue, view.snapshot)
+        if lift is None:
+            continue
+        for position in catalogue.weak.get(word, ()):
+            scores.setdefault(position, {})[word] = FIRST_PAGE_WEIGHT * lift
+        for position in catalogue.strong.get(word, ()):
+            scores.setdefault(position, {})[word] = lift
+    return [
+        NamedDocument(
+            document_id=catalogue.sources[position].document_id,
+            name=catalogue.sources[position].names[0],
+            origin=view.origin,
+            score=math.fsum(words.values()),
+            words=tuple(sorted(words, key=lambda word: (-words[word], word))),
+        )
+        for position, words in scores.items()
+    ]
+
+
+def _lift(word: str, catalogue: Catalogue, snapshot: Snapshot) -> float | None:
+    """Return ln(P(documents | word) / P(documents)) where that is enough to name them.
+
+    P is the share of passages: of all that lie in the documents of this name, and of
+    those that hold the word.
+    """
+    members = catalogue.strong.get(word, frozenset()) | catalogue.weak.get(word, frozenset())
+    if not members:
+        return None
+    if word not in catalogue.lifts:
+        catalogue.lifts[word] = _measured(word, members, catalogue, snapshot)
+    return catalogue.lifts[word]
+
+
+def _measured(
+    word: str, members: Collection[int], catalogue: Catalogue, snapshot: Snapshot
+) -> float | None:
+    total = sum(catalogue.passages)
+    share = sum(catalogue.passages[position] for position in members) / total
+    terms = search_terms(word)[:1]
+    if not terms or not 0 < share <= math.exp(-LEAST_LIFT):
+        return None
+    _, counts = snapshot.document_frequencies(PASSAGES, terms)
+    everywhere = counts.get(terms[0], 0)
+    if not everywhere:
+        # No passage holds it: it is these documents' name and nothing else.
+        return math.log(1 / share)
+    own = _select(snapshot, [catalogue.sources[position] for position in members], None)
+    inside = len(snapshot.search_words(PASSAGES, terms, everywhere, own))
+    if not inside:
+        return None
+    lift = math.log(inside / everywhere / share)
+    return lift if lift >= LEAST_LIFT else None
+
+
+def _narrowed(
+    view: View, kept: Catalogues, documents: Collection[str], filters: MetadataFilters | None
+) -> View:
+    """Return the view with its preferred passages, where they are some and not all."""
+    if not documents:
+        return view
+    sources = kept.get(view.snapshot).sources
+    chosen = [source for source in sources if source.document_id in documents]
+    preferred = _select(view.snapshot, chosen, filters)
+    everything = view.snapshot.select() if view.within is None else view.within
+    if not 0 < len(preferred) < len(everything):
+        return view
+    return replace(view, preferred=preferred)
+
+
+def _select(
+    snapshot: Snapshot, sources: Sequence[SourceInfo], filters: MetadataFilters | None
+) -> Selection:
+    names = [name for source in sources for name in source.names]
+    named = MetadataFilter(key="file_path", value=names, operator=FilterOperator.IN)
+    return snapshot.select(MetadataFilters(filters=[named, *([filters] if filters else [])]))
+
+
+def _own_names(source: SourceInfo) -> set[str]:
+    texts = [*(PurePath(name).stem for name in source.names), source.title]
+    return {name for text in texts for name in names_in(text) | joined_in(text)}
+
+
+def _first_page(snapshot: Snapshot, document_id: str) -> str:
+    pages = snapshot.pages(document_id, 0, 1)
+    if pages and pages[0].number is not None:
+        return pages[0].raw[:_FIRST_CHARACTERS]
+    return snapshot.text(document_id, 0, _FIRST_CHARACTERS)

@@ -1,0 +1,166 @@
+"""A passage → the node that is returned: a copy that carries what matched, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
+
+from pipelines.text import search_terms, sentence_spans
+from rag_app.retrieval.passages import Passage, fetch
+from rag_app.retrieval.rankings import Found, Ranking, View
+
+HIDDEN_KEYS = ("matched", "origin", "page")
+
+
+@dataclass(frozen=True)
+class Match:
+    """One arm's reason for a passage: the node it found, where in the ranking, how much it gave."""
+
+    ranking: Ranking
+    rank: int
+    found: Found
+    value: float
+
+
+def matches_of(passage: Passage, rankings: Sequence[Ranking]) -> list[Match]:
+    """Return what each arm found in a passage, best first: by what it added, then by its arm.
+
+    An arm that found the passage for the question and once more among the preferred
+    documents is named once, with the better rank.
+    """
+    best: dict[tuple[str, str, str], Match] = {}
+    for member in passage.members:
+        for part in member.contributions:
+            ranking = rankings[part.source]
+            found = _in(ranking, member.key)
+            key = (ranking.arm.name, ranking.query, found.hit.node_id)
+            match = Match(ranking, part.rank, found, part.value)
+            if key not in best or match.value > best[key].value:
+                best[key] = match
+    # A word arm finds whole passages, a vector arm the piece: at equal votes the piece says more.
+    return sorted(
+        best.values(),
+        key=lambda m: (-m.value, m.ranking.arm.how == "words", m.rank, m.ranking.arm.name),
+    )
+
+
+def _in(ranking: Ranking, passage_id: str) -> Found:
+    return next(found for found in ranking.found if found.hit.passage_id == passage_id)
+
+
+def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> list[NodeWithScore]:
+    """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
+    matches = {passage.id: matches_of(passage, rankings) for passage in passages}
+    found = {m.found.hit.node_id: m.found for group in matches.values() for m in group}
+    pieces = fetch(found, lambda key: found[key].view)
+    return [
+        NodeWithScore(node=_returned(passage, matches[passage.id], pieces), score=passage.score)
+        for passage in passages
+    ]
+
+
+def _returned(
+    passage: Passage, matches: Sequence[Match], pieces: Mapping[str, BaseNode]
+) -> BaseNode:
+    node = as_window(passage.node, passage.view, passage.window)
+    matched = [_matched(match, pieces, node) for match in matches]
+    first = next(
+        (entry["pages"] for entry in matched if entry["pages"]), node.metadata.get("pages")
+    )
+    node.metadata |= {
+        "matched": matched,
+        "origin": passage.view.origin or str(node.metadata.get("origin") or ""),
+        "page": first[0] if first else None,
+    }
+    node.excluded_embed_metadata_keys = _with(node.excluded_embed_metadata_keys, HIDDEN_KEYS)
+    node.excluded_llm_metadata_keys = _with(node.excluded_llm_metadata_keys, HIDDEN_KEYS)
+    return node
+
+
+def as_window(node: BaseNode, view: View, window: tuple[int, int] | None) -> BaseNode:
+    """Return a sentence widened to a span of its document: text, span and pages together.
+
+    The node given is left as it is; without a window it is returned.
+    """
+    if window is None or node.ref_doc_id is None or not isinstance(node, TextNode):
+        return node
+    start, end = window
+    pages = view.snapshot.pages(node.ref_doc_id, start, end)
+    widened = node.model_copy(deep=True)
+    widened.text = view.snapshot.text(node.ref_doc_id, start, end)
+    widened.start_char_idx, widened.end_char_idx = start, end
+    widened.metadata |= {
+        "pages": [page.number for page in pages if page.number is not None],
+        "page_label": pages[0].label if pages else "",
+        "window_start": start,
+        "window_end": end,
+    }
+    return widened
+
+
+def _matched(match: Match, pieces: Mapping[str, BaseNode], passage: BaseNode) -> dict[str, Any]:
+    hit, ranking = match.found.hit, match.ranking
+    piece = pieces.get(hit.node_id, passage)
+    entry = {
+        "arm": ranking.arm.name,
+        "rank": match.rank,
+        "score": hit.score,
+        "node_id": hit.node_id,
+        **place_of(ranking, match.found, piece, passage),
+    }
+    return {**entry, "query": ranking.query} if ranking.generated else entry
+
+
+def place_of(ranking: Ranking, found: Found, piece: BaseNode, passage: BaseNode) -> dict[str, Any]:
+    """Return what matched: ``text``, ``pages``, and ``start`` and ``end`` in the document.
+
+    Vectors match the whole node; words match the sentence that holds most of them.
+    """
+    inner = None
+    if ranking.arm.how == "words":
+        inner = best_sentence(piece.get_content(), ranking.query)
+    place = _place(piece, found.view, inner)
+    if not place["pages"]:
+        # A piece (a text that is no part of the passage) lies where its passage lies.
+        place["pages"] = list(passage.metadata.get("pages") or [])
+    return place
+
+
+def _place(piece: BaseNode, view: View, inner: tuple[int, int] | None) -> dict[str, Any]:
+    """Return text, span and pages of a node, or of a part of it."""
+    text = piece.get_content()
+    start = getattr(piece, "start_char_idx", None)
+    end = getattr(piece, "end_char_idx", None)
+    pages = list(piece.metadata.get("pages") or [])
+    if inner is not None:
+        text = text[slice(*inner)]
+        if start is not None:
+            start, end = start + inner[0], start + inner[1]
+            if len(pages) > 1 and piece.ref_doc_id is not None:
+                within = view.snapshot.pages(piece.ref_doc_id, start, end)
+                pages = [page.number for page in within if page.number is not None]
+    return {"text": text, "pages": pages, "start": start, "end": end}
+
+
+def best_sentence(text: str, query: str) -> tuple[int, int] | None:
+    """Return the span of the sentence that holds most of the query's terms, else None.
+
+    A long term that is rare in the text counts more: ``1 / (sentences that hold it)``.
+    """
+    wanted = set(search_terms(query))
+    spans = sentence_spans(text)
+    held = [wanted.intersection(search_terms(text[start:end])) for start, end in spans]
+    counts: dict[str, int] = {}
+    for terms in held:
+        for term in terms:
+            counts[term] = counts.get(term, 0) + 1
+    scores = [sum(1 / counts[term] for term in sorted(terms)) for terms in held]
+    best = max(range(len(spans)), key=lambda i: (scores[i], -i), default=None)
+    return None if best is None or not scores[best] else spans[best]
+
+
+def _with(keys: Sequence[str], more: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*keys, *more]))

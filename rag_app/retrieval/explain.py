@@ -1,0 +1,279 @@
+"""Why a query finds what it finds: every list, every contribution, what was dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from llama_index.core.schema import BaseNode
+
+from rag_app.retrieval.arms import owners_of
+from rag_app.retrieval.evidence import place_of
+from rag_app.retrieval.fusion import Fused
+from rag_app.retrieval.passages import fetch
+from rag_app.retrieval.rankings import Found, Ranking
+from rag_app.retrieval.result import RetrievalResult
+
+_SNIPPET = 160
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One passage in one arm's list, by the node that was found of it."""
+
+    rank: int
+    score: float
+    passage_id: str
+    node_id: str
+    origin: str
+    file: str
+    pages: tuple[int, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArmList:
+    """One arm's list for one query; see :class:`rag_app.retrieval.rankings.Ranking`."""
+
+    arm: str
+    query: str
+    generated: bool
+    preferred: bool
+    weight: float
+    status: str
+    reason: str
+    found: int
+    milliseconds: float
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one list gave to a fused score; ``lists`` counts from 0 as in ``arms``."""
+
+    lists: int
+    arm: str
+    query: str
+    preferred: bool
+    rank: int
+    value: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FusedRow:
+    """One passage in the fused list.
+
+    ``outcome``: ``returned``, ``merged`` (into the window of ``into``), ``missing``
+    (the index does not hold its node) or ``below`` (after the k that were asked for).
+    """
+
+    rank: int
+    score: float
+    passage_id: str
+    origin: str
+    file: str
+    pages: tuple[int, ...]
+    outcome: str
+    into: str
+    shares: tuple[Share, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One query explained; ``to_dict`` for programs, ``render`` for people."""
+
+    question: str
+    queries: tuple[str, ...]
+    strategy: str
+    fusion: str
+    fusion_k: float
+    k: int
+    documents: tuple[dict[str, Any], ...]
+    arms: tuple[ArmList, ...]
+    fused: tuple[FusedRow, ...]
+    degraded: tuple[dict[str, str], ...]
+    timings_ms: dict[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON takes it."""
+        return asdict(self)
+
+    def render(self) -> str:
+        """Return plain text: the named documents, the fused list, then each arm's list."""
+        parts = [
+            f"{self.question}\nstrategy {self.strategy}, fusion {self.fusion}, "
+            f"{self.k} of {len(self.fused)} shown are returned"
+        ]
+        parts += [f"further query: {query}" for query in self.queries[1:]]
+        parts += [_degraded_line(item) for item in self.degraded]
+        if self.documents:
+            parts.append("Documents that the question names\n" + _documents(self.documents))
+        parts.append("Fused\n" + "\n".join(_fused_lines(self.fused)))
+        parts += [_arm_block(item) for item in self.arms]
+        return "\n\n".join(parts)
+
+
+def explanation_of(result: RetrievalResult, k: int, top: int) -> Explanation:
+    """Return the explanation of a result whose views are still open."""
+    reader = _Reader(result, top)
+    return Explanation(
+        question=result.question,
+        queries=tuple(result.queries),
+        strategy=result.strategy.name,
+        fusion=result.strategy.fusion,
+        fusion_k=result.strategy.fusion_k,
+        k=k,
+        documents=tuple(asdict(document) for document in result.preference.documents),
+        arms=tuple(reader.arm(ranking) for ranking in result.rankings),
+        fused=tuple(reader.fused(rank, item) for rank, item in enumerate(result.fused[:top], 1)),
+        degraded=tuple(asdict(item) for item in result.degraded),
+        timings_ms=dict(result.timings_ms),
+    )
+
+
+class _Reader:
+    """Reads the nodes that an explanation shows, all at once."""
+
+    def __init__(self, result: RetrievalResult, top: int) -> None:
+        self._result, self._top = result, top
+        owners = owners_of(result.rankings)
+        shown = {item.key for item in result.fused[:top]}
+        holders = {key: owners[key] for key in shown}
+        self._found: dict[tuple[int, str], Found] = {}
+        for number, ranking in enumerate(result.rankings):
+            for rank, found in enumerate(ranking.found):
+                if rank < top or found.hit.passage_id in shown:
+                    holders[found.hit.node_id] = holders[found.hit.passage_id] = found.view
+                    self._found[number, found.hit.passage_id] = found
+        self._owners = holders
+        self._nodes = fetch(holders, holders.__getitem__)
+        self._returned = {passage.id for passage in result.reading.passages}
+
+    def arm(self, ranking: Ranking) -> ArmList:
+        """Return the first rows of one arm's list."""
+        rows = (
+            self._row(ranking, found, rank)
+            for rank, found in enumerate(ranking.found[: self._top], 1)
+        )
+        return ArmList(
+            arm=ranking.arm.name,
+            query=ranking.query,
+            generated=ranking.generated,
+            preferred=ranking.preferred,
+            weight=ranking.weight,
+            status=ranking.status,
+            reason=ranking.reason,
+            found=len(ranking.found),
+            milliseconds=1000 * ranking.seconds,
+            rows=tuple(rows),
+        )
+
+    def fused(self, rank: int, item: Fused) -> FusedRow:
+        """Return one row of the fused list."""
+        node = self._nodes.get(item.key)
+        merged = self._result.reading.merged.get(item.key, "")
+        outcome = "below"
+        if node is None:
+            outcome = "missing"
+        elif item.key in self._returned:
+            outcome = "returned"
+        elif merged:
+            outcome = "merged"
+        return FusedRow(
+            rank=rank,
+            score=item.score,
+            passage_id=item.key,
+            origin=self._owners[item.key].origin,
+            file=_file(node),
+            pages=_pages(node),
+            outcome=outcome,
+            into=merged,
+            shares=tuple(
+                self._share(item.key, part.source, part.rank, part.value)
+                for part in item.contributions
+            ),
+        )
+
+    def _row(self, ranking: Ranking, found: Found, rank: int) -> Row:
+        place = self._place(ranking, found)
+        return Row(
+            rank=rank,
+            score=found.hit.score,
+            passage_id=found.hit.passage_id,
+            node_id=found.hit.node_id,
+            origin=found.view.origin,
+            file=_file(self._nodes.get(found.hit.passage_id)),
+            pages=tuple(place["pages"]),
+            text=place["text"],
+        )
+
+    def _share(self, key: str, source: int, rank: int, value: float) -> Share:
+        ranking = self._result.rankings[source]
+        found = self._found[source, key]
+        text = self._place(ranking, found)["text"]
+        return Share(source, ranking.arm.name, ranking.query, ranking.preferred, rank, value, text)
+
+    def _place(self, ranking: Ranking, found: Found) -> dict[str, Any]:
+        piece, passage = (self._nodes.get(key) for key in (found.hit.node_id, found.hit.passage_id))
+        if piece is None or passage is None:
+            return {"pages": [], "text": ""}
+        return place_of(ranking, found, piece, passage)
+
+
+def _file(node: BaseNode | None) -> str:
+    return "" if node is None else str(node.metadata.get("file_name") or "")
+
+
+def _pages(node: BaseNode | None) -> tuple[int, ...]:
+    return () if node is None else tuple(node.metadata.get("pages") or ())
+
+
+def _documents(documents: Iterable[Mapping[str, Any]]) -> str:
+    return "\n".join(
+        f"  {item['score']:6.2f}  {item['name']}  ({', '.join(item['words'])})"
+        for item in documents
+    )
+
+
+def _degraded_line(item: Mapping[str, str]) -> str:
+    did = "failed" if item["kind"] == "failed" else "did not vote"
+    return f"{item['part']} {did}: {item['reason']}"
+
+
+def _fused_lines(rows: Sequence[FusedRow]) -> list[str]:
+    lines: list[str] = []
+    for row in rows:
+        place = _place(row.origin, row.file, row.pages)
+        lines.append(f"{row.rank:>4}  {row.score:.4f}  {place}  {row.outcome}")
+        for share in row.shares:
+            where = " in the named documents" if share.preferred else ""
+            found = f"{share.arm} rank {share.rank}{where}: {_short(share.text)}"
+            lines.append(f"        +{share.value:.4f}  {found}")
+    return lines or ["  nothing"]
+
+
+def _arm_block(item: ArmList) -> str:
+    where = " in the named documents" if item.preferred else ""
+    head = f"{item.arm}{where}, weight {item.weight:g}"
+    head += f", {item.found} found, {item.milliseconds:.1f} ms"
+    if item.generated:
+        head += f", for: {item.query}"
+    if item.status != "voted":
+        return f"{head}\n  {item.reason}"
+    lines = [
+        f"{r.rank:>4}  {r.score:.4f}  {_place(r.origin, r.file, r.pages)}  {_short(r.text)}"
+        for r in item.rows
+    ]
+    return "\n".join([head, *lines])
+
+
+def _place(origin: str, file: str, pages: Sequence[int]) -> str:
+    name = f"{origin}/{file}" if origin else file
+    return f"{name} p. {', '.join(map(str, pages))}" if pages else name
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _SNIPPET else line[: _SNIPPET - 1] + "…"

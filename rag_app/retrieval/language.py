@@ -1,0 +1,26 @@
+"""Which questions an embedding model may vote on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipelines.text import scripts_in
+
+# A character of these says about as much as three letters of an alphabet: in
+# "東京のGDPとCPI" the Japanese part decides.
+_DENSE = {"cjk": 3, "hangul": 3}
+
+
+def knows(scripts: Sequence[str], text: str) -> bool:
+    """Tell whether a model of these scripts understands a text.
+
+    It does when at least half of what the text says is written in them; digits
+    and signs alone are understood by every model.
+    """
+    if "*" in scripts:
+        return True
+    weights = {
+        script: letters * _DENSE.get(script, 1) for script, letters in scripts_in(text).items()
+    }
+    known = sum(weight for script, weight in weights.items() if script in scripts)
+    return 2 * known >= sum(weights.values())

@@ -1,0 +1,35 @@
+"""The question as it is searched, and further questions that a model wrote."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from pipelines.errors import ConfigError
+from pipelines.text import normalise, sanitise
+
+QueryGenerator = Callable[[str], list[str]]
+
+
+def clean_question(question: str) -> str:
+    """Return the question in the form that is searched: NFKC, white space folded.
+
+    Full-width letters, half-width kana and ligatures are the same question.
+
+    Raises:
+        ConfigError: the question is empty.
+    """
+    folded = " ".join(unicodedata.normalize("NFKC", sanitise(question)).split())
+    if not folded:
+        raise ConfigError("the question is empty", hint="ask something")
+    return folded
+
+
+def all_queries(question: str, generated: Iterable[str]) -> list[str]:
+    """Return the question and the generated ones that differ from it and from each other."""
+    queries = {normalise(question): question}
+    for text in generated:
+        folded = " ".join(unicodedata.normalize("NFKC", sanitise(text)).split())
+        if folded:
+            queries.setdefault(normalise(folded), folded)
+    return list(queries.values())

@@ -1,0 +1,222 @@
+"""Each arm over each query → ranked lists of passages that say where they come from."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from pipelines.errors import ConfigError, EmbeddingError, IndexMismatchError, StoreError
+from pipelines.text import language_name, search_terms
+from rag_app.retrieval.language import knows
+from rag_app.retrieval.strategy import Arm
+from rag_app.store.protocol import Hit, Selection, Snapshot, Vector
+
+Status = Literal["voted", "nothing", "silent", "failed"]
+Embed = Callable[[str], Sequence[float]]
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One index as one query sees it.
+
+    Attributes:
+        origin: its name among several; empty for a single one.
+        snapshot: exactly one generation of it.
+        embed: text → vector, of the model that the index was made with; None: no model.
+        within: the passages that the filters keep; None: all.
+        preferred: those of them in the documents that the question names; None: no preference.
+    """
+
+    origin: str
+    snapshot: Snapshot
+    embed: Embed | None
+    within: Selection | None = None
+    preferred: Selection | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A passage in a ranked list: its best node with the raw score, and the index it is in."""
+
+    hit: Hit
+    view: View
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """What one arm found for one query.
+
+    Attributes:
+        arm, query: who searched for what.
+        views: where: indexes whose scores can be compared.
+        generated: whether the query is another than the question.
+        preferred: searched only in the documents that the question names.
+        weight: in the fusion.
+        found: passages, best first.
+        status: ``voted``; ``nothing`` (no passage); ``silent`` (the model does not
+            know the query's language); ``failed``.
+        reason: why it did not vote.
+        seconds: spent.
+        error: what made it fail.
+    """
+
+    arm: Arm
+    query: str
+    views: tuple[View, ...] = field(repr=False)
+    generated: bool = False
+    preferred: bool = False
+    weight: float = 1.0
+    found: tuple[Found, ...] = ()
+    status: Status = "voted"
+    reason: str = ""
+    seconds: float = 0.0
+    error: Exception | None = field(default=None, compare=False)
+
+
+class QueryVectors:
+    """The vectors of one question's queries, each computed once, also when it fails."""
+
+    def __init__(self, given: dict[str, Sequence[float]] | None = None) -> None:
+        self._given = given or {}
+        self._known: dict[tuple[str, str], Vector | Exception] = {}
+        self._lock = threading.Lock()
+
+    def get(self, view: View, text: str) -> Vector:
+        """Return the unit vector of a query by the model of an index, shape (dimension,).
+
+        Raises:
+            ConfigError: the index needs a model and none was given.
+            IndexMismatchError: the model's vectors have another length.
+            EmbeddingError: the model failed, or its vector is no direction.
+        """
+        known = self.prepare(view, text)
+        if isinstance(known, Exception):
+            raise known
+        return known
+
+    def prepare(self, view: View, text: str) -> Vector | Exception:
+        """Compute what :meth:`get` returns or raises, and keep it."""
+        key = (model_of(view), text)
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = self._compute(view, text)
+            return self._known[key]
+
+    def _compute(self, view: View, text: str) -> Vector | Exception:
+        config = view.snapshot.config
+        if view.embed is None:
+            return ConfigError(
+                "this strategy searches by vectors and no embedding model was given",
+                hint=f"pass embed_model (the index was made with {config.embed_model})",
+            )
+        try:
+            given = self._given.get(text)
+            vector = np.asarray(view.embed(text) if given is None else given, dtype=np.float32)
+        except (ConfigError, StoreError) as error:
+            return error
+        except Exception as error:
+            failure = EmbeddingError(
+                f"{config.embed_model} could not embed it: {type(error).__name__}: {error}"
+            )
+            failure.__cause__ = error
+            return failure
+        if vector.shape != (config.dimension,):
+            return IndexMismatchError(
+                f"the embedding model gives {vector.shape} numbers, the index holds "
+                f"{config.dimension} ({config.embed_model})",
+                hint="open the index with the model it was made with",
+            )
+        length = float(np.linalg.norm(vector))
+        if not (math.isfinite(length) and length > 0):
+            return EmbeddingError(f"{config.embed_model} gave a vector without a direction")
+        return vector / np.float32(length)
+
+
+def can_vote(view: View, text: str) -> bool:
+    """Tell whether the embedding model of an index knows the language of a text."""
+    return knows(view.snapshot.config.scripts, text)
+
+
+def model_of(view: View) -> str:
+    """Return what tells the models of two indexes apart; equal ones can be compared."""
+    config = view.snapshot.config
+    return f"{config.embed_fingerprint or config.embed_model}|{config.query_instruction}"
+
+
+def rank(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
+    """Return the ranking with what its arm finds.
+
+    Raises:
+        ConfigError, StoreError: the configuration or an index is wrong. Whatever
+            else goes wrong makes the ranking ``failed``.
+    """
+    started = time.perf_counter()
+    try:
+        if ranking.arm.how == "vectors":
+            done = _by_vectors(ranking, depth, vectors)
+        else:
+            done = _by_words(ranking, depth)
+    except (ConfigError, StoreError):
+        raise
+    except Exception as error:
+        reason = str(error) if isinstance(error, EmbeddingError) else repr(error)
+        done = replace(ranking, status="failed", reason=reason, error=error)
+    return replace(done, seconds=time.perf_counter() - started)
+
+
+def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
+    able = [view for view in ranking.views if can_vote(view, ranking.query)]
+    if not able:
+        model = ranking.views[0].snapshot.config.embed_model
+        language = language_name(ranking.query)
+        return replace(ranking, status="silent", reason=f"{model} does not know {language}")
+    scored = [
+        (found.hit.score, found)
+        for view in able
+        for found in _vector_hits(ranking, view, depth, vectors)
+    ]
+    return _merged(ranking, scored, depth)
+
+
+def _by_words(ranking: Ranking, depth: int) -> Ranking:
+    terms = search_terms(ranking.query)
+    scored = []
+    for view in ranking.views:
+        within = view.preferred if ranking.preferred else view.within
+        hits = view.snapshot.search_words(ranking.arm.kind, terms, depth, within)
+        # BM25 of two collections is comparable as the share of the question that is found.
+        whole = 1.0 if len(ranking.views) == 1 else _weight_of(terms, view, ranking.arm.kind)
+        scored += [(hit.score / whole, Found(hit, view)) for hit in hits]
+    return _merged(ranking, scored, depth)
+
+
+def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
+    total, counts = view.snapshot.document_frequencies(kind, set(terms))
+    return math.fsum(
+        math.log(1 + (total - counts.get(term, 0) + 0.5) / (counts.get(term, 0) + 0.5))
+        for term in terms
+    )
+
+
+def _vector_hits(ranking: Ranking, view: View, depth: int, vectors: QueryVectors) -> list[Found]:
+    vector = vectors.get(view, ranking.query)
+    within = view.preferred if ranking.preferred else view.within
+    hits = view.snapshot.search_vectors(ranking.arm.kind, vector, depth, within)
+    return [Found(hit, view) for hit in hits]
+
+
+def _merged(ranking: Ranking, scored: list[tuple[float, Found]], depth: int) -> Ranking:
+    scored.sort(key=lambda pair: (-pair[0], pair[1].hit.passage_id))
+    best: dict[str, Found] = {}
+    for _, found in scored:
+        best.setdefault(found.hit.passage_id, found)
+    kept = tuple(best.values())[:depth]
+    if not kept:
+        return replace(ranking, status="nothing", reason="nothing matches")
+    return replace(ranking, found=kept)

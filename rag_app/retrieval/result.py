@@ -1,0 +1,66 @@
+"""What one query gave: the nodes, and everything that led to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from llama_index.core.schema import NodeWithScore
+
+from rag_app.retrieval.documents import Preference
+from rag_app.retrieval.fusion import Fused
+from rag_app.retrieval.passages import Reading
+from rag_app.retrieval.rankings import Ranking
+from rag_app.retrieval.strategy import Strategy
+
+
+@dataclass(frozen=True, slots=True)
+class Degraded:
+    """A part of a strategy that took no part in an answer.
+
+    Attributes:
+        part: name of the arm, or ``queries`` (the generation of further queries).
+        kind: ``failed`` or ``silent`` (an embedding model that does not know the language).
+        reason: what happened.
+        hint: what to do.
+    """
+
+    part: str
+    kind: Literal["failed", "silent"]
+    reason: str
+    hint: str = ""
+
+    def __str__(self) -> str:
+        did = "failed" if self.kind == "failed" else "did not vote"
+        return f"{self.part} {did}: {self.reason}" + (f" ({self.hint})" if self.hint else "")
+
+
+@dataclass(frozen=True)
+class RetrievalResult:
+    """One query in full.
+
+    Attributes:
+        question: as it was searched.
+        queries: the question and the generated ones.
+        strategy: what was run.
+        nodes: the passages, best first, with their evidence.
+        rankings: what each arm found for each query.
+        fused: all passage ids, best first, with what each ranking added.
+        reading: which of them became passages.
+        preference: the documents that the question names.
+        degraded: what took no part.
+        timings_ms: milliseconds by stage: ``queries``, ``documents``, ``arms``,
+            ``fusion``, ``reading``, ``total``.
+    """
+
+    question: str
+    queries: Sequence[str]
+    strategy: Strategy
+    nodes: Sequence[NodeWithScore]
+    rankings: Sequence[Ranking]
+    fused: Sequence[Fused]
+    reading: Reading
+    preference: Preference
+    degraded: Sequence[Degraded]
+    timings_ms: Mapping[str, float]

@@ -1,0 +1,328 @@
+"""A strategy over an index, or over several, as a LlamaIndex retriever."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import Self
+
+from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
+from llama_index.core.vector_stores.types import MetadataFilters
+
+from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
+from rag_app.retrieval.arms import fuse, owners_of, plan, run
+from rag_app.retrieval.documents import WEIGHT, Catalogues, Preference, prefer
+from rag_app.retrieval.evidence import returned_nodes
+from rag_app.retrieval.explain import Explanation, explanation_of
+from rag_app.retrieval.passages import Reading, read_passages
+from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
+from rag_app.retrieval.rankings import QueryVectors, Ranking, View
+from rag_app.retrieval.result import Degraded, RetrievalResult
+from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
+from rag_app.store.protocol import Store
+
+DEFAULT_TOP_K = 5
+
+
+@dataclass(frozen=True)
+class Member:
+    """One index of a retriever: its store, the model it was made with, its filters, its name."""
+
+    store: Store
+    embed_model: BaseEmbedding | None
+    filters: MetadataFilters | None
+    origin: str
+
+
+class StrategyRetriever(BaseRetriever):
+    """Searches an index by a strategy; each query sees exactly one generation of it.
+
+    Returned nodes are copies: nothing done to them changes the index. Each carries
+    in its metadata ``matched`` (what each arm found, best first), ``origin`` and
+    ``page`` (the first page of the best evidence), which no model reads.
+
+    Args:
+        store: the index.
+        strategy: a name of ``STRATEGIES`` or a composition of one's own.
+        embed_model: the model that the index was made with; not needed by words alone.
+        similarity_top_k: how many distinct passages are returned, where there are so many.
+        depth: how many passages each arm ranks; None: as the strategy says.
+        filters: which passages are searched.
+        query_generator: question → further questions that are searched as well.
+        prefer_documents: prefer the documents that the question names; None: as the
+            strategy says.
+        strict: raise when a part of the strategy fails, instead of answering by the rest.
+        origin: name of the index, shown in the results.
+        callback_manager: as in LlamaIndex; the global one is never asked.
+
+    Raises:
+        ConfigError: an impossible k or depth, or a missing embedding model.
+        MissingNodesError: the index does not hold what the strategy searches.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        strategy: str | Strategy = "hybrid",
+        *,
+        embed_model: BaseEmbedding | None = None,
+        similarity_top_k: int = DEFAULT_TOP_K,
+        depth: int | None = None,
+        filters: MetadataFilters | None = None,
+        query_generator: QueryGenerator | None = None,
+        prefer_documents: bool | None = None,
+        strict: bool = False,
+        origin: str = "",
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        chosen = get_strategy(strategy)
+        if depth is not None:
+            chosen = replace(chosen, depth=depth)
+        if prefer_documents is not None:
+            chosen = replace(chosen, prefer_documents=prefer_documents)
+        self._set_up(
+            (Member(store, embed_model, filters, origin),), chosen, similarity_top_k, strict
+        )
+        self._query_generator = query_generator
+        super().__init__(callback_manager=callback_manager)
+
+    def _set_up(
+        self, members: tuple[Member, ...], strategy: Strategy, k: int, strict: bool
+    ) -> None:
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise ConfigError(f"similarity_top_k is {k!r}", hint="a whole number above 0")
+        self._members, self._strategy, self._k, self._strict = members, strategy, k, strict
+        self._checked: set[tuple[int, int]] = set()
+        with self._views() as views:
+            self._check_kinds(views)
+
+    @property
+    def strategy(self) -> Strategy:
+        """What is run."""
+        return self._strategy
+
+    @property
+    def similarity_top_k(self) -> int:
+        """How many passages are returned."""
+        return self._k
+
+    def named(self, origin: str) -> Self:
+        """Return the same retriever over one index, whose results name their origin."""
+        other = copy.copy(self)
+        other._members = tuple(replace(member, origin=origin) for member in self._members)
+        return other
+
+    def as_strict(self) -> Self:
+        """Return the same retriever, which raises where this one answers by the rest."""
+        strict = copy.copy(self)
+        strict._strict = True
+        return strict
+
+    def retrieve_detailed(self, query: QueryType) -> RetrievalResult:
+        """Return the passages and everything that led to them.
+
+        Raises:
+            ConfigError, StoreError: the question is empty, or the configuration or an
+                index is wrong.
+            RetrievalError: all arms failed, or one did and the retriever is strict.
+        """
+        with self._views() as views:
+            return self._search(_bundle(query), views)
+
+    def explain(self, query: QueryType, *, top: int = 10) -> Explanation:
+        """Return why a query finds what it finds: the first ``top`` of every list.
+
+        Raises: as :meth:`retrieve_detailed`.
+        """
+        with self._views() as views:
+            return explanation_of(self._search(_bundle(query), views), self._k, top)
+
+    def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return list(self.retrieve_detailed(query_bundle).nodes)
+
+    async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
+        return await asyncio.to_thread(self._retrieve, query_bundle)
+
+    @contextlib.contextmanager
+    def _views(self) -> Iterator[list[View]]:
+        """Open one generation of each index."""
+        with ExitStack() as stack:
+            views = []
+            for member in self._members:
+                snapshot = stack.enter_context(member.store.snapshot())
+                model = member.embed_model
+                embed = model.get_query_embedding if model is not None else None
+                within = snapshot.select(member.filters) if member.filters else None
+                views.append(View(member.origin, snapshot, embed, within))
+            yield views
+
+    def _search(self, bundle: QueryBundle, views: Sequence[View]) -> RetrievalResult:
+        clock = _Clock()
+        self._check_kinds(views)
+        question = clean_question(bundle.query_str)
+        queries, degraded = self._queries(question)
+        clock.stop("queries")
+        views, preference = self._prefer(question, views)
+        clock.stop("documents")
+        planned = plan(self._strategy, queries, views, WEIGHT)
+        vectors = QueryVectors(_given_vectors(bundle, question))
+        depth = max(self._strategy.depth, self._k)
+        while True:
+            rankings = run(planned, depth, vectors)
+            clock.stop("arms")
+            fused = fuse(self._strategy, rankings)
+            reading = read_passages(fused, owners_of(rankings), self._k)
+            clock.stop("fusion")
+            if not _wants_more(reading, rankings, self._k, depth):
+                break
+            depth *= 4
+        degraded += self._failures(rankings)
+        nodes = returned_nodes(reading.passages, rankings)
+        clock.stop("reading")
+        return RetrievalResult(
+            question=question,
+            queries=queries,
+            strategy=self._strategy,
+            nodes=nodes,
+            rankings=rankings,
+            fused=fused,
+            reading=reading,
+            preference=preference,
+            degraded=degraded,
+            timings_ms=clock.finish(),
+        )
+
+    def _queries(self, question: str) -> tuple[list[str], list[Degraded]]:
+        if self._query_generator is None:
+            return [question], []
+        try:
+            return all_queries(question, self._query_generator(question)), []
+        except Exception as error:
+            if self._strict or isinstance(error, ConfigError):
+                raise
+            return [question], [Degraded("queries", "failed", str(error) or repr(error))]
+
+    def _failures(self, rankings: Sequence[Ranking]) -> list[Degraded]:
+        """Return what took no part; raise when nothing did, or when nothing may be missing."""
+        failed = [ranking for ranking in rankings if ranking.status == "failed"]
+        answered = any(ranking.status in ("voted", "nothing") for ranking in rankings)
+        if failed and (self._strict or not answered):
+            reasons = dict.fromkeys(f"{r.arm.name}: {r.reason}" for r in failed)
+            raise RetrievalError(
+                f"{'an arm' if answered else 'every arm'} of {self._strategy.name!r} failed: "
+                + "; ".join(reasons)
+            ) from failed[0].error
+        hint = "choose a multilingual embedding model and ingest again to search it by meaning too"
+        return list(
+            dict.fromkeys(
+                Degraded(r.arm.name, r.status, r.reason, hint if r.status == "silent" else "")
+                for r in rankings
+                if r.status in ("failed", "silent")
+            )
+        )
+
+    def _prefer(self, question: str, views: Sequence[View]) -> tuple[Sequence[View], Preference]:
+        if not self._strategy.prefer_documents or self._strategy.fusion == "max":
+            return views, Preference()
+        catalogues = [Catalogues.of(member.store) for member in self._members]
+        return prefer(question, views, catalogues, [member.filters for member in self._members])
+
+    def _check_kinds(self, views: Sequence[View]) -> None:
+        """Raise when an index lacks what an arm searches; asked once for each generation."""
+        for member, view in enumerate(views):
+            seen = (member, view.snapshot.generation)
+            if seen in self._checked:
+                continue
+            for arm in self._strategy.arms:
+                if arm.weight and not view.snapshot.has_kind(arm.kind, arm.how):
+                    raise _missing(self._strategy, arm, self._members[member])
+            if self._strategy.needs_vectors and view.embed is None:
+                raise ConfigError(
+                    f"the strategy {self._strategy.name!r} searches by vectors",
+                    hint=f"pass embed_model ({view.snapshot.config.embed_model})",
+                )
+            self._checked.add(seen)
+
+
+class JoinedRetriever(StrategyRetriever):
+    """Several indexes as one; results say in ``origin`` which they came from.
+
+    Vectors of one model are ranked together by cosine, words by the share of the
+    question's weight that is found (BM25 scores of two collections are not
+    comparable as they stand), vectors of different models apart; then all rankings
+    are fused by rank.
+
+    Args:
+        retrievers: one for each index; the first one's strategy is run on all.
+        similarity_top_k: how many passages are returned; None: as the first one.
+    """
+
+    def __init__(
+        self,
+        retrievers: Sequence[StrategyRetriever],
+        *,
+        similarity_top_k: int | None = None,
+        callback_manager: CallbackManager | None = None,
+    ) -> None:
+        if not retrievers:
+            raise ConfigError("no index to search", hint="give one or more retrievers")
+        first = retrievers[0]
+        members = tuple(member for retriever in retrievers for member in retriever._members)
+        names = [member.origin for member in members]
+        if len(set(names)) != len(names):
+            raise ConfigError(
+                f"the indexes are named {', '.join(map(repr, names))}",
+                hint="give each retriever its own origin",
+            )
+        k = first.similarity_top_k if similarity_top_k is None else similarity_top_k
+        self._set_up(members, first.strategy, k, first._strict)
+        self._query_generator = first._query_generator
+        BaseRetriever.__init__(self, callback_manager=callback_manager)
+
+
+class _Clock:
+    """Milliseconds by stage; a stage that comes again adds up."""
+
+    def __init__(self) -> None:
+        self._start = self._last = time.perf_counter()
+        self._spent: dict[str, float] = {}
+
+    def stop(self, stage: str) -> None:
+        now = time.perf_counter()
+        self._spent[stage] = self._spent.get(stage, 0.0) + 1000 * (now - self._last)
+        self._last = now
+
+    def finish(self) -> Mapping[str, float]:
+        return {**self._spent, "total": 1000 * (time.perf_counter() - self._start)}
+
+
+def _bundle(query: QueryType) -> QueryBundle:
+    return QueryBundle(query) if isinstance(query, str) else query
+
+
+def _given_vectors(bundle: QueryBundle, question: str) -> dict[str, Sequence[float]]:
+    return {question: bundle.embedding} if bundle.embedding else {}
+
+
+def _wants_more(reading: Reading, rankings: Sequence[Ranking], k: int, depth: int) -> bool:
+    """Tell whether merging left fewer than k passages and an arm has more to give."""
+    full = any(len(ranking.found) >= depth for ranking in rankings)
+    return len(reading.passages) < k and full
+
+
+def _missing(strategy: Strategy, arm: Arm, member: Member) -> MissingNodesError:
+    pipeline = pipeline_of(arm)
+    where = f" {member.origin!r}" if member.origin else f" {member.store.path}"
+    build = f"rag ingest --pipeline {pipeline}" if pipeline else "ingest with child_sizes"
+    return MissingNodesError(
+        f"the strategy {strategy.name!r} searches {arm.name}, which the index{where} does not hold",
+        hint=f"build it with `{build}`" if pipeline else f"build {arm.kind} nodes: {build}",
+    )
