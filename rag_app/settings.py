@@ -205,6 +205,12 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings
         raise _config_error(error.errors(include_url=False), layers) from None
 
 
+def child_environment(**changes: str) -> dict[str, str]:
+    """Return the environment for a process that we start: ours with changes, without keys."""
+    inherited = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    return {**inherited, **changes}
+
+
 def _find_config(config_file: Path | None) -> Path | None:
     named = config_file or os.environ.get(CONFIG_VARIABLE)
     if named:

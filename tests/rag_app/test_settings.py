@@ -1,0 +1,280 @@
+"""Settings: four layers, one reader, and secrets that show nowhere."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from pipelines.errors import ConfigError
+from rag_app.settings import Settings, child_environment, load_settings
+from tests.support.modules import imported_by
+
+ROOT = Path(__file__).parents[2]
+KEY = "sk-secret-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def clean(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty working folder, an empty home, and none of our variables."""
+    for variable in list(os.environ):
+        if variable.startswith(("RAG_", "OPENAI_", "XDG_")):
+            monkeypatch.delenv(variable)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def test_load_settings_with_nothing_given_is_the_defaults() -> None:
+    settings = load_settings()
+    assert settings == Settings()
+    assert settings.embed_model == "minilm"
+    assert settings.strategy == "hybrid"
+    assert settings.llm is None
+
+
+def test_precedence_is_argument_then_environment_then_file(
+    clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (clean / "rag.toml").write_text('strategy = "bm25"\nwindow = 1\nsimilarity_top_k = 7\n')
+    monkeypatch.setenv("RAG_WINDOW", "2")
+    monkeypatch.setenv("RAG_STRATEGY", "naive")
+    settings = load_settings(strategy="child_parent")
+    assert (settings.strategy, settings.window, settings.similarity_top_k) == ("child_parent", 2, 7)
+
+
+def test_an_argument_of_none_is_not_given(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_STRATEGY", "bm25")
+    assert load_settings(strategy=None).strategy == "bm25"
+
+
+def test_the_users_config_folder_is_read_when_the_working_folder_has_no_file(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("rag_app.settings.user_config_path", lambda *_, **__: tmp_path)
+    (tmp_path / "rag.toml").write_text("window = 5\n")
+    assert load_settings().window == 5
+
+
+def test_rag_config_names_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other.toml").write_text("window = 5\n")
+    monkeypatch.setenv("RAG_CONFIG", str(tmp_path / "other.toml"))
+    assert load_settings().window == 5
+
+
+def test_tuples_and_switches_are_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_CHILD_SIZES", "64, 128")
+    monkeypatch.setenv("RAG_EMBED_SCRIPTS", "latin,cjk")
+    monkeypatch.setenv("RAG_PREFER_DOCUMENTS", "false")
+    settings = load_settings()
+    assert settings.child_sizes == (64, 128)
+    assert settings.embed_scripts == ("latin", "cjk")
+    assert settings.prefer_documents is False
+
+
+def test_an_empty_variable_is_unset_but_an_empty_instruction_is_a_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("RAG_LLM", "")
+    monkeypatch.setenv("RAG_QUERY_INSTRUCTION", "")
+    settings = load_settings()
+    assert settings.llm is None
+    assert settings.query_instruction == ""
+    assert settings.text_instruction is None
+
+
+def test_relative_paths_of_a_file_start_at_its_folder(tmp_path: Path) -> None:
+    file = tmp_path / "there" / "rag.toml"
+    file.parent.mkdir()
+    file.write_text('prompts = "p.toml"\ncache_dir = "~/c"\nembed_model = "./model"\n')
+    settings = load_settings(file)
+    assert settings.prompts == file.parent / "p.toml"
+    assert settings.cache_dir == Path.home() / "c"
+    assert settings.embed_model == str(file.parent / "model")
+
+
+def test_presets_come_from_the_file(clean: Path) -> None:
+    (clean / "rag.toml").write_text("[presets.wide]\nsimilarity_top_k = 20\n")
+    assert load_settings().presets == {"wide": {"similarity_top_k": 20}}
+
+
+def test_an_llm_of_a_lower_layer_is_taken_back_by_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_LLM", "openai:gpt-x")
+    assert load_settings(llm="none").llm is None
+
+
+# Errors name the place, the value and what is allowed.
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ('reader = "word"', ["rag.toml: reader", "'word'", "pypdfium2", "pypdf"]),
+        ("window = -1", ["rag.toml: window", "-1", "greater than or equal to 0"]),
+        ('stratgy = "bm25"', ["rag.toml: stratgy", "did you mean strategy?"]),
+        ('llm = "gpt-4"', ["rag.toml: llm", "openai:MODEL", "like:MODEL"]),
+        ("parent_size = 100", ["child_sizes", "parent_size 100"]),
+        ("window = ", ["rag.toml", "does not read", "TOML"]),
+        ('llm_base_url = "ftp://x"', ["rag.toml: llm_base_url", "http://"]),
+    ],
+)
+def test_a_wrong_config_file_names_file_value_and_remedy(
+    clean: Path, text: str, parts: list[str]
+) -> None:
+    (clean / "rag.toml").write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_settings()
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_a_wrong_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_SIMILARITY_TOP_K", "many")
+    with pytest.raises(ConfigError, match=r"RAG_SIMILARITY_TOP_K = 'many'"):
+        load_settings()
+
+
+def test_a_misspelt_variable_is_refused_with_the_right_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_EMBED_MODLE", "x")
+    with pytest.raises(ConfigError, match="did you mean RAG_EMBED_MODEL"):
+        load_settings()
+
+
+def test_a_variable_of_another_program_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_TIME_PIANO", "1")
+    assert load_settings() == Settings()
+
+
+def test_presets_in_the_environment_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_PRESETS", "{}")
+    with pytest.raises(ConfigError, match="config file"):
+        load_settings()
+
+
+def test_a_missing_config_file_that_was_named_raises(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"no config file .*nowhere\.toml"):
+        load_settings(tmp_path / "nowhere.toml")
+
+
+def test_an_unknown_argument_raises() -> None:
+    with pytest.raises(ConfigError, match="argument: stratagy is no setting"):
+        load_settings(stratagy="bm25")
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValidationError):
+        Settings().window = 9  # type: ignore[misc]
+
+
+# Keys.
+
+
+def test_a_plain_openai_key_without_a_named_model_is_not_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    settings = load_settings()
+    assert settings.llm is None
+    assert settings.llm_api_key is None
+
+
+def test_a_plain_openai_key_serves_a_named_openai_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    settings = load_settings(llm="openai:gpt-x")
+    assert settings.llm_api_key is not None
+    assert settings.llm_api_key.get_secret_value() == KEY
+
+
+def test_a_plain_openai_key_is_not_sent_to_another_server(
+    clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    (clean / "rag.toml").write_text('llm_base_url = "http://elsewhere.example/v1"\n')
+    assert load_settings(llm="openai:gpt-x").llm_api_key is None
+    assert load_settings(llm="like:model").llm_api_key is None
+
+
+def test_an_own_key_wins_over_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
+    monkeypatch.setenv("RAG_LLM_API_KEY", KEY)
+    settings = load_settings(llm="openai:gpt-x")
+    assert settings.llm_api_key is not None
+    assert settings.llm_api_key.get_secret_value() == KEY
+
+
+def test_a_key_is_in_no_representation_or_dump() -> None:
+    """Case 23: the key is nowhere in any output."""
+    settings = load_settings(llm="openai:gpt-x", llm_api_key=KEY)
+    shown = [repr(settings), str(settings), settings.model_dump_json(), str(settings.model_dump())]
+    assert not [text for text in shown if KEY in text]
+
+
+def test_a_key_is_in_no_error(clean: Path) -> None:
+    """Case 23: nor in an error about it, nor in one about its neighbours."""
+    (clean / "rag.toml").write_text(f'llm_api_key = ["{KEY}"]\nwindow = "x"\n')
+    with pytest.raises(ConfigError) as caught:
+        load_settings()
+    assert "llm_api_key" in str(caught.value)
+    assert KEY not in str(caught.value)
+    assert caught.value.__suppress_context__
+    with pytest.raises(ValidationError) as direct:
+        Settings(llm_api_key=[KEY])  # type: ignore[arg-type]
+    assert KEY not in str(direct.value)
+
+
+def test_a_key_inside_the_address_is_refused_and_not_shown() -> None:
+    """Case 23: an address with a key would be logged and recorded."""
+    with pytest.raises(ConfigError, match="llm_api_key") as caught:
+        load_settings(llm_base_url=f"http://user:{KEY}@host/v1")
+    assert KEY not in str(caught.value)
+
+
+def test_errors_survive_a_process_border() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(stratagy="bm25")
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_child_process_inherits_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_LLM_API_KEY", KEY)
+    monkeypatch.setenv("RAG_WINDOW", "2")
+    environment = child_environment(OMP_NUM_THREADS="1")
+    assert KEY not in environment.values()
+    assert (environment["RAG_WINDOW"], environment["OMP_NUM_THREADS"]) == ("2", "1")
+
+
+# One reader.
+
+
+def _reads_environment(tree: ast.AST) -> bool:
+    for node in ast.walk(tree):
+        names = set()
+        if isinstance(node, ast.Attribute):
+            names = {node.attr}
+        elif isinstance(node, ast.ImportFrom) and node.module == "os":
+            names = {alias.name for alias in node.names}
+        if names & {"environ", "environb", "getenv"}:
+            return True
+    return False
+
+
+def test_no_other_module_reads_the_environment() -> None:
+    files = [*(ROOT / "rag_app").rglob("*.py"), *(ROOT / "pipelines").rglob("*.py")]
+    readers = [
+        str(path.relative_to(ROOT))
+        for path in files
+        if _reads_environment(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert readers == ["rag_app/settings.py"]
+
+
+def test_importing_settings_imports_nothing_heavy() -> None:
+    modules = imported_by("rag_app.settings")
+    assert not modules & {"llama_index", "numpy", "torch", "openvino", "transformers"}
