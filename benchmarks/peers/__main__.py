@@ -9,6 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import datasets
@@ -68,7 +69,7 @@ def _ask(options: argparse.Namespace) -> None:
     peer = peer_class(options.peer)(options.folder)
     peer.open()
     for found in peer.retrieve(" ".join(options.inputs), options.k):
-        print(json.dumps({"source": found.source, "pages": found.pages, "text": found.text}))
+        print(json.dumps(asdict(found)))
     print(json.dumps({"peak_mb": _peak_mb()}))
 
 
@@ -101,11 +102,10 @@ def _answers(
         peer = _built(options.peer, folder, data, files)
         lines = []
         for question in questions:
-            hits = [
-                {"source": found.source, "pages": found.pages, "text": found.text}
-                for found in peer.retrieve(question.text, options.k)
-            ]
-            lines.append(json.dumps({"id": question.id, "hits": hits}, ensure_ascii=True))
+            started = time.perf_counter()
+            hits = [asdict(found) for found in peer.retrieve(question.text, options.k)]
+            seconds = time.perf_counter() - started
+            lines.append(json.dumps({"id": question.id, "seconds": seconds, "hits": hits}))
         return lines
     finally:
         shutil.rmtree(folder, ignore_errors=True)
