@@ -26,7 +26,7 @@ from pipelines.pages import join_pages
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
 from pipelines.readers import Limits, RawPdf, Reader, reader_fingerprint
-from pipelines.terms import content_words
+from pipelines.terms import content_words, search_terms
 from pipelines.text import sanitise
 
 __all__ = [
@@ -179,12 +179,17 @@ def title_of(stem: str, raw: RawPdf) -> str:
     """Return the cleaned file stem, and the PDF's own title where page 1 confirms it."""
     name = clean_stem(stem)
     own = raw.title
-    if own and not set(content_words(own)) & set(content_words(raw.pages[0].text)):
-        own = ""
-    own = (own or raw.largest)[:_LONGEST_TITLE].strip()
-    if not own or set(content_words(own)) <= set(content_words(name)):
+    if not _words(own) & _words(raw.pages[0].text):
+        own = raw.largest
+    own = own[:_LONGEST_TITLE].strip()
+    if not own or set(search_terms(own)) <= set(search_terms(name)):
         return name
     return f"{name}, {own}" if name else own
+
+
+def _words(text: str) -> set[str]:
+    """Return the words that can confirm a title: accession numbers and dates cannot."""
+    return {word for word in content_words(text) if not any(c.isdigit() for c in word)}
 
 
 def clean_stem(stem: str) -> str:

@@ -45,7 +45,7 @@ class _Place(NamedTuple):
 
 
 _QUANTITY = r"[-($€£¥+▲△~<>−–]*\d[\d.,:/]*[%)]*(?<![,:])"
-_NUMERIC = re.compile(rf"{_QUANTITY}|[-–—]+|N/?A|n\.m\.", re.IGNORECASE)
+_NUMERIC = re.compile(rf"{_QUANTITY}|[-–—]+|N/?A|N/?M|n\.m\.", re.IGNORECASE)
 # A number that measures something: with a thousands comma, a decimal, a unit or a bracket.
 _LABELLED_AMOUNT = re.compile(
     r"(?:\S+\s+){1,10}?(?:[$€£¥(▲△-]+\s?\d[\d.,]*[%)]*|\d[\d.,]*[,.]\d+\s?%?\)?|\d+\s?%)$"
@@ -194,7 +194,10 @@ def _is_row(line: str, place: _Place) -> bool:
 
 
 def _is_heading(line: str, place: _Place) -> bool:
-    if place.runs_on or not place.following or _TERMINAL.search(line) or len(line) < 2:
+    titled = line.isupper() and line[-1] in ":："
+    if place.runs_on or not place.following or len(line) < 2:
+        return False
+    if _TERMINAL.search(line) and not titled:
         return False
     if ends_open(line) or place.following[0].islower() or not _starts_like_heading(line):
         return False

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+
+from pipelines.lines import ends_open, ends_sentence
 
 # How many lines from an edge may be marginal; how many of them may lie under another line.
 _DEEPEST = 3
@@ -21,7 +23,14 @@ _PAGE_NUMBER = re.compile(
     r"\s*(?:(?:/|of|von|／)\s*\d{1,4}|頁|ページ)?[\s\-–—|•·.]*",
     re.IGNORECASE,
 )
-
+# A running head that carries the number: "7 1.2. Metric spaces", "Annual report | 34".
+_FIRST_NUMBER = re.compile(r"(?:page\s*)?(?P<label>\d{1,4}|[A-Z]-?\d{1,3})(?=[\s|])", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"(?<=[\s|])(?P<label>\d{1,4}|[A-Z]-?\d{1,3})$", re.IGNORECASE)
+_MOST_WORDS = 14
+# Fewer letters are a footnote's mark or a cell, however often they stand at an edge.
+_LETTERS = 3
+# From so many words a line that ends in a full stop is a sentence, and no "Acme Inc.".
+_SENTENCE_WORDS = 5
 _ROMAN = [
     *("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv"),
     *("xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv", "xxv", "xxvi"),
@@ -52,20 +61,26 @@ def _trimmed(lines: list[str]) -> list[str]:
 
 
 def _peel(bodies: list[list[str]], labels: Sequence[str], edge: int) -> list[set[str]]:
-    """Take marginal lines away, outermost first; return for each page the repeated ones."""
+    """Take marginal lines away, outermost first; return for each page the running ones."""
     running: list[set[str]] = [set() for _ in bodies]
-    candidates = range(len(bodies))
+    candidates: Iterable[int] = range(len(bodies))
     for _ in range(_DEEPEST):
-        folded = [_folded(body[edge]) if body else "" for body in bodies]
-        numbers = [_page_number(body[edge]) if body else "" for body in bodies]
-        repeated = {i for i in candidates if len(bodies[i]) > 1 and _repeats(folded, i)}
-        numbered = {i for i in candidates if bodies[i] and _is_number(numbers, labels, i)}
-        candidates = sorted(repeated | numbered)  # type: ignore[assignment]
+        outer = [body[edge].strip() if body else "" for body in bodies]
+        folded = [_folded(line) for line in outer]
+        bare, first, last = ([_number(rule, line) for line in outer] for rule in _RULES)
+        marginal = []
         for i in candidates:
-            if i in repeated:
+            in_step = _in_step(first, i) >= 2 or _in_step(last, i) >= 2
+            heads = _repeats(folded, i) or (in_step and _may_run(folded[i]))
+            if heads and len(bodies[i]) > 1:
                 running[i].add(folded[i])
+            elif not (bare[i] and (bare[i] == labels[i].casefold() or _in_step(bare, i))):
+                continue
+            marginal.append(i)
+        for i in marginal:
             del bodies[i][edge]
             bodies[i] = _trimmed(bodies[i])
+        candidates = marginal
     return running
 
 
@@ -89,27 +104,40 @@ def _folded(line: str) -> str:
 def _repeats(folded: Sequence[str], index: int) -> bool:
     """Tell whether enough pages around have the same line at this edge."""
     line = folded[index]
-    if not any(c.isalpha() for c in line):
+    if not _may_run(line):
         return False
     around = folded[max(0, index - _AROUND) : index + _AROUND + 1]
     same = around.count(line)
     return same >= _LEAST and same >= _SHARE * len(around)
 
 
-def _page_number(line: str) -> str:
-    match = _PAGE_NUMBER.fullmatch(line)
+def _may_run(line: str) -> bool:
+    """Tell whether a line may be a running head: some letters, and not a part of a sentence."""
+    letters = sum(c.isalpha() for c in line) >= _LETTERS
+    whole = ends_sentence(line) and len(line.split()) >= _SENTENCE_WORDS
+    return letters and not whole and not ends_open(line)
+
+
+_RULES = (
+    _PAGE_NUMBER.fullmatch,
+    lambda line: _FIRST_NUMBER.match(line) if len(line.split()) <= _MOST_WORDS else None,
+    lambda line: _LAST_NUMBER.search(line) if len(line.split()) <= _MOST_WORDS else None,
+)
+
+
+def _number(rule: Callable[[str], re.Match[str] | None], line: str) -> str:
+    match = rule(line)
     return match["label"].casefold().replace("–", "-") if match else ""
 
 
-def _is_number(numbers: Sequence[str], labels: Sequence[str], index: int) -> bool:
-    """Tell whether a line is the page's number: its label, or in step with its neighbours."""
-    number = numbers[index]
-    if not number:
-        return False
-    if number == labels[index].casefold():
-        return True
+def _in_step(numbers: Sequence[str], index: int) -> int:
+    """Return how many pages nearby have the number that counting from this one gives."""
     near = range(max(0, index - 2), min(len(numbers), index + 3))
-    return any(_step(number, numbers[i]) == i - index for i in near if i != index)
+    return sum(
+        _step(numbers[index], numbers[i]) == i - index
+        for i in near
+        if i != index and numbers[index] and numbers[i]
+    )
 
 
 def _step(number: str, other: str) -> int | None:

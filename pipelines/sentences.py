@@ -24,6 +24,7 @@ _CLAUSE = re.compile(r"(?<=[;；:：])\s|(?<=[,])\s|(?<=[、，；：])|(?<=\s[�
 _VISIBLE = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s+")
 _LAST_WORD = re.compile(r"(\S+)$")
+_DOTTED = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+")
 _FIRST_WORD = re.compile(r"[^\s,;:.]*")
 # “Item 1A. Risk Factors”: a number inside a quotation that has only begun.
 _QUOTED_NUMBER = re.compile(r"[“\"](?:[^\W\d_]+\s)?\d+[A-Za-z]?$")
@@ -139,7 +140,7 @@ def _abbreviates(before: str, mark: str, following: str) -> bool:
     match = _LAST_WORD.search(before[-40:])
     if match is None:
         return False
-    word = match.group().lstrip(_OPENING + "§$")
+    word = match.group().lstrip(_OPENING + "§$").replace("’", "'")
     lower = word.lower()
     if len(mark) > 1 or lower in ALWAYS:
         # "(… Inc.)": a closing mark follows, and so the sentence may end.
@@ -150,7 +151,7 @@ def _abbreviates(before: str, mark: str, following: str) -> bool:
         return True
     if lower in BEFORE_NUMBER:
         return following[0].isdigit() or following[0] in "(["
-    if lower in MAYBE_LAST or (len(word) == 1 and word.isupper()) or "." in word.strip("."):
+    if lower in MAYBE_LAST or (len(word) == 1 and word.isupper()) or _DOTTED.fullmatch(word):
         return not _opens_sentence(following)
     return False
 

@@ -35,7 +35,7 @@ def vertical_text(glyphs: Sequence[Glyph]) -> str:
     columns = _columns(glyphs)
     starts = [column[0].x for column in columns]
     rightwards = sum(b > a for a, b in pairwise(starts))
-    if rightwards > 0.5 * len(columns):
+    if rightwards > 0.5 * (len(columns) - 1):
         # Drawn from left to right: the order of drawing is not the order of reading.
         columns = [
             column

@@ -25,9 +25,8 @@ The segments follow.
 
 
 def test_lines_of_a_report_are_what_a_reader_sees():
-    expected = [Kind.HEADING, Kind.PROSE, Kind.PROSE, Kind.PROSE, Kind.ROW, Kind.ROW, Kind.ROW,
-                Kind.ROW, Kind.ITEM, Kind.PROSE, Kind.ITEM, Kind.HEADING, Kind.PROSE, Kind.BLANK]  # fmt: skip
-    assert kinds(REPORT) == expected
+    expected = "H P P P R R R R I P I H P B"
+    assert " ".join(kind.name[0] for kind in kinds(REPORT)) == expected
 
 
 JAPANESE = """\
@@ -61,7 +60,7 @@ def test_lines_of_a_japanese_manual_are_what_a_reader_sees():
     ],
 )
 def test_a_line_of_prose_with_many_numbers_is_no_row(line):
-    text = f"The estimated future cash outlays of the group are approximately $1.1 billion, $450\n{line}\n"
+    text = f"The estimated future cash outlays are approximately $1.1 billion, $450\n{line}\n"
     assert Kind.ROW not in kinds(text)
 
 

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 
 from pipelines.text import count_tokens, sentence_spans
 
-ALPHABET = st.sampled_from(list("aB1 .!?。、「」（）\n\t・•日本ガ%$,-") + ["Dr. ", "U.S. ", "\n\n", "😀"])
+ALPHABET = st.sampled_from([*"aB1 .!?。、「」（）\n\t・•日本ガ%$,-", "Dr. ", "U.S. ", "\n\n", "😀"])
 TEXT = st.lists(ALPHABET, max_size=200).map("".join) | st.text(
     st.characters(codec=None), max_size=300
 )
@@ -19,13 +19,23 @@ def split(text, **options):
     [
         ["Dr. Smith met Mr. J. R. Smith at 5 p.m. on Jan. 5.", "He left at 6 p.m.", "The end."],
         ["See Fig. 3, e.g. the top, i.e. Table 2.", "It cost $4.2 million.", "No. 5 follows."],
-        ["Acme Inc. reported sales.", "The U.S. economy grew.", "We live in the U.S.", "It is big."],
+        [
+            "Acme Inc. reported sales.",
+            "The U.S. economy grew.",
+            "We live in the U.S.",
+            "It is big.",
+        ],
         ["“He said no.”", "Then he left (see No. 7).", "“Why?” she asked.", "(It ended here.)"],
         ["See “Item 1A. Risk Factors” for more.", "Riley et al. (2004) found it."],
         ["It grew 3.5% in 2018.", "Version 2.0 came later.", "Wait...", "Really?!"],
         ["Prof. dr. Meyer works for Müller Ltd. in Bonn.", "Es regnet.", "¿Qué?", "¡Sí!"],
         ["東京は日本の首都です。", "本当？", "はい！", "「はい。」と彼は言った。", "終わり"],
-        ["彼は「今日は。明日は。」と述べた。", "（注）表を参照。", "売上は３．２％増えた．", "次へ．"],
+        [
+            "彼は「今日は。明日は。」と述べた。",
+            "（注）表を参照。",
+            "売上は３．２％増えた．",
+            "次へ．",
+        ],
         ["価格（税を含む。）は千円です。", "『本。』", "以上。"],
         ["यह हिंदी है।", "دوسرا جملہ۔"],
     ],
@@ -36,7 +46,12 @@ def test_sentences_end_where_a_reader_says(sentences):
 
 
 def test_japanese_sentences_part_without_a_space():
-    assert split("東京です。大阪です。本当？はい！") == ["東京です。", "大阪です。", "本当？", "はい！"]
+    assert split("東京です。大阪です。本当？はい！") == [
+        "東京です。",
+        "大阪です。",
+        "本当？",
+        "はい！",
+    ]
 
 
 def test_stock_parser_makes_one_node_of_japanese_and_ours_does_not():
@@ -50,7 +65,10 @@ def test_stock_parser_makes_one_node_of_japanese_and_ours_does_not():
 
 def test_lines_wrapped_inside_a_paragraph_do_not_end_a_sentence():
     text = "Net sales grew because of higher\nvolumes. Prices were\nflat in all regions."
-    assert split(text) == ["Net sales grew because of higher\nvolumes.", "Prices were\nflat in all regions."]
+    assert split(text) == [
+        "Net sales grew because of higher\nvolumes.",
+        "Prices were\nflat in all regions.",
+    ]
 
 
 def test_a_blank_line_ends_a_sentence_without_a_stop():
@@ -93,7 +111,9 @@ def test_a_sentence_without_stops_is_cut_at_clauses_before_words():
     assert all(piece.endswith("、") for piece in pieces)
 
 
-@pytest.mark.parametrize("text", ["a" * 5_000, "あ" * 3_000, "。" * 900, "word " * 2_000, "9" * 4_000])
+@pytest.mark.parametrize(
+    "text", ["a" * 5_000, "あ" * 3_000, "。" * 900, "word " * 2_000, "9" * 4_000]
+)
 def test_no_sentence_exceeds_128_tokens_whatever_it_is(text):
     assert all(count_tokens(piece) <= 128 for piece in split(text))
 

@@ -22,7 +22,12 @@ def test_counts_equal_tiktoken_with_the_shipped_file():
     )
     import json
 
-    texts = ["Revenue grew 3.5% to $4.2 million.", "東京は日本の首都です。", "a\n\n  b\t\tc", "😀👨‍👩‍👧"]
+    texts = [
+        "Revenue grew 3.5% to $4.2 million.",
+        "東京は日本の首都です。",
+        "a\n\n  b\t\tc",
+        "😀👨‍👩‍👧",
+    ]
     done = subprocess.run(
         [sys.executable, "-c", script],
         input=json.dumps(texts),
