@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 
 BLOCK = 8192  # characters of a slice of derived text, at most
+# Keys of a Document that say how it was read, not what the user said of it.
+READ_KEYS = frozenset({"read_by"})
 # Keys of a Document that have columns of their own, or belong to a name.
 DOCUMENT_KEYS = frozenset({"file_name", "file_path", "title", "content_hash", "reader", "page_map"})
 # Keys of a node that belong to the present name of its file, never to the node.
@@ -105,10 +107,12 @@ class Derived:
     own: Mapping[str, Any]
     pages: tuple[int, ...]
     page_label: str
+    user: Mapping[str, Any]
 
     def metadata(self) -> dict[str, Any]:
-        """Return it under the keys that nodes carry."""
+        """Return it under the keys that nodes carry; the document's own come first."""
         return {
+            **self.user,
             "kind": self.kind,
             "page_label": self.page_label,
             "pages": list(self.pages),
@@ -129,11 +133,25 @@ def own_columns(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def derive(
-    kind: str, title: str, script: str, own: Mapping[str, Any], pages: Sequence[Page]
+    kind: str,
+    title: str,
+    script: str,
+    own: Mapping[str, Any],
+    pages: Sequence[Page],
+    user: Mapping[str, Any],
 ) -> Derived:
-    """Return what the columns say, given the pages that the node's span overlaps."""
+    """Return what the columns say, given the pages that the node's span overlaps.
+
+    ``user`` is the metadata that the user gave the document: its nodes carry it too.
+    """
     numbers = tuple(page.number for page in pages if page.number is not None)
-    return Derived(kind, title, script, own, numbers, pages[0].label if pages else "")
+    return Derived(kind, title, script, own, numbers, pages[0].label if pages else "", user)
+
+
+def user_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the user said of a document, without what we noted on reading it."""
+    hidden = DOCUMENT_KEYS | READ_KEYS
+    return {key: value for key, value in metadata.items() if key not in hidden}
 
 
 def extra_of(node: BaseNode, derived: Derived) -> str | None:
@@ -184,7 +202,6 @@ def restore(
     from llama_index.core.schema import (
         IndexNode,
         NodeRelationship,
-        ObjectType,
         RelatedNodeInfo,
         TextNode,
     )
@@ -206,11 +223,7 @@ def restore(
         **{name: beyond[name] for name in _TEMPLATES if name in beyond},
     }
     node = TextNode(**values) if passage_id is None else IndexNode(**values, index_id=passage_id)
-    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
-        node_id=document_id, node_type=ObjectType.DOCUMENT
-    )
+    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=document_id)
     if passage_id is not None:
-        node.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(
-            node_id=passage_id, node_type=ObjectType.TEXT
-        )
+        node.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(node_id=passage_id)
     return node

@@ -24,6 +24,7 @@ from rag_app.store.codec import (
     page_rows,
     split_blocks,
     unpack_id,
+    user_metadata,
 )
 from rag_app.store.protocol import IndexConfig, Prepared
 
@@ -53,18 +54,25 @@ def insert(
     """Write all of one content; ``names`` maps each of its names to its origin."""
     document = prepared.document
     content = _insert_document(sql, prepared, built=_built(prepared, config))
-    file_path = str(document.metadata.get("file_path", ""))
-    file_name = str(document.metadata.get("file_name", ""))
-    sql.executemany(
-        "INSERT INTO names (name, origin, content, file_name) VALUES (?, ?, ?, ?)",
-        [
-            (name, origin, content, file_name if name == file_path else base_name(name))
-            for name, origin in names.items()
-        ],
-    )
+    for name, origin in names.items():
+        insert_name(sql, content, name, origin, document)
     placed = _insert_nodes(sql, content, prepared, {})
     _insert_parts(sql, content, prepared, placed, config)
     _count_nodes(sql, content)
+
+
+def insert_name(
+    sql: sqlite3.Connection, content: int, name: str, origin: str, document: Document | None = None
+) -> None:
+    """Write one name: a path, or the id of a user's Document, which keeps its own file name."""
+    file_name, file_path = base_name(name), name
+    if document is not None and name in (document.id_, document.metadata.get("file_path")):
+        file_name = str(document.metadata.get("file_name", ""))
+        file_path = str(document.metadata.get("file_path", ""))
+    sql.execute(
+        "INSERT INTO names (name, origin, content, file_name, file_path) VALUES (?, ?, ?, ?, ?)",
+        (name, origin, content, file_name, file_path),
+    )
 
 
 def extend(sql: sqlite3.Connection, content: int, prepared: Prepared, config: IndexConfig) -> None:
@@ -157,14 +165,15 @@ def _insert_nodes(
     new = [node for node in prepared.nodes if node.node_id not in here]
     placed = _place(sql, new, here)
     pages = _PageFinder(prepared.document)
-    title, text = str(prepared.document.metadata.get("title", "")), prepared.document.text
+    metadata, text = prepared.document.metadata, prepared.document.text
+    title, user = str(metadata.get("title", "")), user_metadata(metadata)
     for node in new:
         place = placed[node.node_id]
         start, stop = _span(node)
         lead = (place.start, place.stop) if start is None else (start, stop)
         script, kind = str(node.metadata.get("script", "")), _kind(node)
         own = own_columns(node.metadata)
-        derived = derive(kind, title, script, own, pages.overlapping(*lead))
+        derived = derive(kind, title, script, own, pages.overlapping(*lead), user)
         apart = None if start is not None and text[start:stop] == _text(node) else _text(node)
         row = (start, stop, script, *own.values(), apart, extra_of(node, derived))
         try:
@@ -228,6 +237,11 @@ def _insert_parts(
     for node_id, counts in prepared.terms.items():
         (place,) = _places([node_id], placed)
         by_kind.setdefault(place.kind, []).append((place, counts))
+    ready = kind_number(sql, "passage")
+    if ready in by_kind:
+        # A user's ready passage is searched as the parents are.
+        parent = kind_number(sql, "parent")
+        by_kind[parent] = by_kind.get(parent, []) + by_kind.pop(ready)
     for number, entries in by_kind.items():
         rows = [(place.row, place.passage) for place, _ in entries]
         parts.write_words(sql, content, number, rows, [counts for _, counts in entries])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_app.store.codec import Ints
+from rag_app.store.codec import Ints, user_metadata
 from rag_app.store.segments import Bools
 
 CONTENT_KEYS = frozenset({"file_name", "file_path", "title", "origin"})
@@ -111,15 +111,15 @@ def _values(sql: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, list[l
         "SELECT content, title, origin, metadata FROM contents"
     ):
         if content in found:
-            for key, value in json.loads(beyond).items():
+            for key, value in user_metadata(json.loads(beyond)).items():
                 found[content][key] = as_values(value)
             found[content]["title"] = [title]
             found[content]["origin"] = [origin]
-    for content, name, file_name, origin in sql.execute(
-        "SELECT content, name, file_name, origin FROM names ORDER BY name_row"
+    for content, file_path, file_name, origin in sql.execute(
+        "SELECT content, file_path, file_name, origin FROM names ORDER BY name_row"
     ):
         if content in found:
-            found[content]["file_path"].append(name)
+            found[content]["file_path"].append(file_path)
             found[content]["file_name"].append(file_name)
             if origin not in found[content]["origin"]:
                 found[content]["origin"].append(origin)

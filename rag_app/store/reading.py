@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.documents import Page
-from rag_app.store.codec import OWN_KEYS, derive, pack_id, restore, unpack_id
+from rag_app.store.codec import OWN_KEYS, derive, pack_id, restore, unpack_id, user_metadata
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
@@ -20,12 +21,22 @@ _COLUMNS = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class _Content:
+    """What all nodes of a content share; ``names`` are those of its first name."""
+
+    document_id: str
+    title: str
+    names: dict[str, str]
+    user: dict[str, Any]
+
+
 class Reader:
     """Reads within one transaction; what belongs to a content is read once."""
 
     def __init__(self, sql: sqlite3.Connection) -> None:
         self._sql = sql
-        self._contents: dict[int, tuple[str, str, dict[str, str]]] = {}
+        self._contents: dict[int, _Content] = {}
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh nodes by id; ids that are not here are left out."""
@@ -89,11 +100,11 @@ class Reader:
             "SELECT content_hash, reader, length, metadata FROM contents WHERE content = ?",
             (content,),
         ).fetchone()
-        document_id, title, names = self._content(content)
+        about = self._content(content)
         metadata: dict[str, Any] = {
-            "file_name": names["file_name"],
-            "file_path": names["file_path"],
-            "title": title,
+            "file_name": about.names["file_name"],
+            "file_path": about.names["file_path"],
+            "title": about.title,
             "content_hash": content_hash,
             "reader": reader,
             "page_map": [
@@ -103,7 +114,7 @@ class Reader:
             **json.loads(beyond),
         }
         return Document(
-            id_=document_id,
+            id_=about.document_id,
             text=self.text(content, 0, length),
             metadata=metadata,
             excluded_embed_metadata_keys=list(metadata),
@@ -114,33 +125,35 @@ class Reader:
         (node_id, content, kind, passage, row, start, stop, script) = values[:8]
         own = dict(zip(OWN_KEYS, values[8:11], strict=True))
         text, extra, lead_id, lead_start, lead_stop = values[11:]
-        document_id, title, names = self._content(content)
+        about = self._content(content)
         low, high = (lead_start, lead_stop) if start is None else (start, stop)
         pages = [] if low is None else self.pages(content, low, high, raw=False)
         return restore(
-            derive(kind, title, script, own, pages),
+            derive(kind, about.title, script, own, pages, about.user),
             extra,
             node_id=unpack_id(node_id),
             text=self.text(content, start, stop) if text is None else text,
             span=(start, stop),
-            document_id=document_id,
+            document_id=about.document_id,
             passage_id=None if passage == row else unpack_id(lead_id),
-            names=names,
+            names=about.names,
         )
 
-    def _content(self, content: int) -> tuple[str, str, dict[str, str]]:
-        """Return (document id, title, the first name as metadata)."""
+    def _content(self, content: int) -> _Content:
         if content not in self._contents:
-            document_id, title, origin = self._sql.execute(
-                "SELECT document_id, title, origin FROM contents WHERE content = ?", (content,)
+            document_id, title, origin, metadata = self._sql.execute(
+                "SELECT document_id, title, origin, metadata FROM contents WHERE content = ?",
+                (content,),
             ).fetchone()
             name = self._sql.execute(
-                "SELECT file_name, name FROM names WHERE content = ? ORDER BY name_row LIMIT 1",
+                "SELECT file_name, file_path FROM names WHERE content = ?"
+                " ORDER BY name_row LIMIT 1",
                 (content,),
             ).fetchone()
             file_name, file_path = name or ("", "")
             names = {"file_name": file_name, "file_path": file_path, "origin": origin}
-            self._contents[content] = (document_id, title, names)
+            user = user_metadata(json.loads(metadata))
+            self._contents[content] = _Content(document_id, title, names, user)
         return self._contents[content]
 
 

@@ -50,6 +50,7 @@ CREATE TABLE names (
     origin TEXT NOT NULL,
     content INTEGER NOT NULL,
     file_name TEXT NOT NULL,
+    file_path TEXT NOT NULL,
     UNIQUE (name, origin)
 );
 CREATE INDEX names_content ON names (content);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from rag_app.store.codec import user_metadata
 from rag_app.store.protocol import SourceInfo
 
 _COLUMNS = (
@@ -40,7 +41,7 @@ def _source(row: tuple[object, ...], names: list[str]) -> SourceInfo:
         bytes=int(str(size)),
         reader=str(reader),
         origin=str(origin),
-        metadata=json.loads(str(metadata)),
+        metadata=user_metadata(json.loads(str(metadata))),
         fingerprint=str(fingerprint),
         built=frozenset(json.loads(str(built))),
         length=int(str(length)),

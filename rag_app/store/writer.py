@@ -11,7 +11,6 @@ from typing import Literal
 
 from pipelines.errors import IndexMismatchError
 from rag_app.store import contents
-from rag_app.store.codec import base_name
 from rag_app.store.config import check_config, dump_config, load_config
 from rag_app.store.connect import translated
 from rag_app.store.protocol import IndexConfig, Prepared
@@ -61,10 +60,7 @@ class SqliteWriter:
             content = self._content(content_hash)
             for other in sorted(self._release({name: origin}, merging=bool(origin)) - {content}):
                 contents.delete(self._sql, other)
-            self._sql.execute(
-                "INSERT INTO names (name, origin, content, file_name) VALUES (?, ?, ?, ?)",
-                (name, origin, content, base_name(name)),
-            )
+            contents.insert_name(self._sql, content, name, origin)
 
     def remove(self, names: Iterable[str]) -> int:
         """Take names away; content that has none left goes. Return how many contents went."""

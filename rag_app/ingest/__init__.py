@@ -1,0 +1,22 @@
+"""Files → nodes → vectors → store, a transaction per file."""
+
+from __future__ import annotations
+
+from rag_app.ingest.inputs import Input
+from rag_app.ingest.kinds import PIPELINES, Kinds, kinds_of
+from rag_app.ingest.removing import remove
+from rag_app.ingest.report import FileReport, IngestReport, RemoveReport
+from rag_app.ingest.run import Progress, ingest
+
+__all__ = [
+    "PIPELINES",
+    "FileReport",
+    "IngestReport",
+    "Input",
+    "Kinds",
+    "Progress",
+    "RemoveReport",
+    "ingest",
+    "kinds_of",
+    "remove",
+]

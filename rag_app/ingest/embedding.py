@@ -1,0 +1,150 @@
+"""Texts → unit vectors: identical texts once, batches of like length, faults named."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.schema import BaseNode, MetadataMode
+
+from pipelines.errors import EmbeddingError, RagError
+from rag_app.ingest.parsing import searched_as
+from rag_app.models.embedding import EmbeddingIdentity, count_tokens
+from rag_app.store.protocol import Vector
+
+Told = Callable[[int, int], None]
+Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded
+_AT_A_TIME = 8  # batches between two words about progress
+
+
+@dataclass
+class Tally:
+    """What embedding came across."""
+
+    embedded: int = 0
+    too_long: Counter[str] = field(default_factory=Counter)
+    not_embedded: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True)
+class Embedder:
+    """An embedding model and what is known of it."""
+
+    model: BaseEmbedding
+    identity: EmbeddingIdentity
+    tally: Tally = field(default_factory=Tally)
+
+    def choose(self, nodes: Sequence[BaseNode], kinds: Sequence[str]) -> Chosen:
+        """Return (node id, text) of what is to be embedded, by kind.
+
+        Nodes whose script the model does not know are left out and counted.
+        """
+        chosen: Chosen = {kind: [] for kind in kinds}
+        for node in nodes:
+            kind = searched_as(node)
+            if kind not in chosen:
+                continue
+            script = str(node.metadata.get("script", "none"))
+            if self.identity.knows(script):
+                text = node.get_content(metadata_mode=MetadataMode.EMBED)
+                chosen[kind].append((node.node_id, text))
+            else:
+                self.tally.not_embedded[script] += 1
+        return chosen
+
+    def embed(self, texts: Sequence[str], told: Told | None = None) -> dict[str, Vector]:
+        """Return the unit vector of each different text.
+
+        Raises:
+            EmbeddingError: the model failed, or what it gave is no vector of the
+                index's length.
+        """
+        unique = sorted(set(texts), key=lambda text: (len(text), text))
+        size = max(1, self.model.embed_batch_size) * _AT_A_TIME
+        found: dict[str, Vector] = {}
+        for start in range(0, len(unique), size):
+            batch = unique[start : start + size]
+            found |= zip(batch, self._batch(batch), strict=True)
+            self.tally.embedded += len(batch)
+            if told is not None:
+                told(start + len(batch), len(unique))
+        return found
+
+    def vectors(
+        self, nodes: Sequence[BaseNode], kinds: Sequence[str]
+    ) -> dict[str, tuple[list[str], Vector]]:
+        """Return node ids and unit vectors, shape (nodes, dimension), by kind."""
+        chosen = self.choose(nodes, kinds)
+        self.count_too_long(chosen)
+        return self.placed(chosen, self.embed(texts_of(chosen)))
+
+    def placed(
+        self, chosen: Chosen, found: Mapping[str, Vector]
+    ) -> dict[str, tuple[list[str], Vector]]:
+        """Return node ids and vectors by kind, given the vector of each text."""
+        return {
+            kind: (
+                [node_id for node_id, _ in entries],
+                np.array([found[text] for _, text in entries], np.float32).reshape(
+                    -1, self.identity.dimension
+                ),
+            )
+            for kind, entries in chosen.items()
+        }
+
+    def count_too_long(self, chosen: Chosen) -> None:
+        """Count, by kind, the texts of which the model does not read the end."""
+        limit = self.identity.max_tokens
+        if limit is None:
+            return
+        for kind, entries in chosen.items():
+            # No token is shorter than a byte, and few texts are long: most need no count.
+            texts = [text for _, text in entries if len(text.encode()) > limit]
+            counts = count_tokens(self.model, texts) if texts else None
+            long = sum(count > limit for count in counts or ())
+            if long:
+                self.tally.too_long[kind] += long
+
+    def _batch(self, texts: list[str]) -> Vector:
+        try:
+            raw = self.model.get_text_embedding_batch(texts)
+        except RagError:
+            raise
+        except Exception as error:  # a model of the user's may raise anything
+            raise EmbeddingError(
+                f"the embedding model {self.identity.name} failed: {error or type(error).__name__}",
+                hint="run it again: what was finished is kept",
+            ) from error
+        return unit_vectors(raw, len(texts), self.identity)
+
+
+def texts_of(chosen: Chosen) -> list[str]:
+    """Return all texts to be embedded."""
+    return [text for entries in chosen.values() for _, text in entries]
+
+
+def unit_vectors(raw: object, count: int, identity: EmbeddingIdentity) -> Vector:
+    """Return the vectors with length 1, shape (count, dimension).
+
+    Raises:
+        EmbeddingError: another shape, or a vector that has no direction.
+    """
+    matrix: npt.NDArray[np.float64] = np.asarray(raw, dtype=np.float64)
+    if matrix.shape != (count, identity.dimension):
+        raise EmbeddingError(
+            f"the embedding model {identity.name} gave vectors of shape {matrix.shape}, "
+            f"not {(count, identity.dimension)}",
+            hint="open the index with the model it was made with",
+        )
+    lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
+    if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
+        raise EmbeddingError(
+            f"the embedding model {identity.name} gave a vector of zeros or not-a-number",
+            hint="its weights may be damaged, or its number format too small",
+        )
+    unit: Vector = (matrix / lengths).astype(np.float32)
+    return unit

@@ -1,0 +1,78 @@
+"""Which kinds of nodes a pipeline builds, and how they are searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from pipelines.errors import ConfigError
+from rag_app.store.protocol import IndexConfig
+
+
+class Kinds(NamedTuple):
+    """Kinds that get vectors, and kinds whose words are counted."""
+
+    vectors: tuple[str, ...]
+    words: tuple[str, ...]
+
+
+_HYBRID = Kinds(("child-128", "child-256"), ("parent",))
+
+PIPELINES: Mapping[str, Kinds] = MappingProxyType(
+    {
+        "hybrid": _HYBRID,
+        "naive": Kinds(("parent",), ()),
+        "child_parent": Kinds(("child-128", "child-256", "child-512"), ()),
+        "sentence_window": Kinds(("sentence",), ()),
+        "bm25": Kinds((), ("parent",)),
+        "multi_vector": Kinds(("piece",), ("piece",)),
+    }
+)
+
+
+def kinds_of(pipelines: Iterable[str], child_sizes: Sequence[int] | None = None) -> Kinds:
+    """Return what the pipelines build together.
+
+    Args:
+        pipelines: names of ``PIPELINES``.
+        child_sizes: tokens of the children that may be built; ``None``: 128, 256 and
+            512. ``hybrid`` takes 128 and 256 of them, or all when neither is there.
+
+    Raises:
+        ConfigError: there is no such pipeline, or none was given.
+    """
+    names = list(pipelines)
+    if not names:
+        raise ConfigError("no pipeline is named", hint=f"known: {', '.join(PIPELINES)}")
+    vectors: dict[str, None] = {}
+    words: dict[str, None] = {}
+    for name in names:
+        if name not in PIPELINES:
+            raise ConfigError(
+                f"there is no pipeline {name!r}", hint=f"known: {', '.join(PIPELINES)}"
+            )
+        vectors |= dict.fromkeys(_sized(name, child_sizes))
+        words |= dict.fromkeys(PIPELINES[name].words)
+    return Kinds(tuple(vectors), tuple(words))
+
+
+def wanted(config: IndexConfig) -> frozenset[str]:
+    """Return what of each content must be built, as :class:`SourceInfo` records it."""
+    return frozenset(
+        (
+            *config.kinds,
+            *(f"{kind}:vectors" for kind in config.vector_kinds),
+            *(f"{kind}:words" for kind in config.word_kinds),
+        )
+    )
+
+
+def _sized(pipeline: str, sizes: Sequence[int] | None) -> tuple[str, ...]:
+    """Put the children of the given sizes in the place of those that a pipeline names."""
+    kinds = PIPELINES[pipeline].vectors
+    if sizes is None or not any(kind.startswith("child-") for kind in kinds):
+        return kinds
+    given = tuple(f"child-{size}" for size in sizes)
+    known = tuple(kind for kind in kinds if kind in given)
+    return known if pipeline == "hybrid" and known else given

@@ -1,0 +1,147 @@
+"""A document → its nodes and their counted terms. Pure; runs here or in a worker process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from llama_index.core.schema import (
+    BaseNode,
+    Document,
+    IndexNode,
+    MetadataMode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
+
+from pipelines.child_parent import ChildParentParser
+from pipelines.documents import read_pdf
+from pipelines.nodes import header_of
+from pipelines.sentence_window import SentenceWindowParser
+from pipelines.terms import search_terms
+from rag_app.store.protocol import IndexConfig
+
+_WHOLE = 1 << 40  # more tokens than any passage has: a ready passage is not cut
+
+
+@dataclass(frozen=True)
+class Chunking:
+    """What decides the nodes of a document.
+
+    Attributes:
+        parent_size: tokens of a parent.
+        child_sizes: tokens of the children, one kind each.
+        window: sentences on each side; ``None``: no sentences.
+        words: kinds whose terms are counted.
+        reader: name of the PDF reader.
+    """
+
+    parent_size: int
+    child_sizes: tuple[int, ...]
+    window: int | None
+    words: tuple[str, ...]
+    reader: str
+
+    @classmethod
+    def of(cls, config: IndexConfig) -> Chunking:
+        """Return what an index's configuration asks for."""
+        sizes = tuple(int(kind[6:]) for kind in config.kinds if kind.startswith("child-"))
+        window = config.window if "sentence" in config.kinds else None
+        return cls(config.parent_size, sizes, window, config.word_kinds, config.reader)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A document with its nodes and terms; nothing is embedded yet."""
+
+    document: Document
+    nodes: Sequence[BaseNode]
+    terms: Mapping[str, Mapping[str, int]]
+
+
+def parse_file(path: Path, chunking: Chunking) -> Parsed:
+    """Read and parse one PDF.
+
+    Raises:
+        ReadError: the file could not be read; its subclass says why.
+    """
+    return parse(read_pdf(path, reader=chunking.reader), chunking)
+
+
+def parse(
+    document: Document, chunking: Chunking, ready: Sequence[BaseNode] | None = None
+) -> Parsed:
+    """Parse a document, or the ready passages of one."""
+    if ready is None:
+        nodes = _nodes(document, chunking, chunking.parent_size)
+    else:
+        passages = [node for node in ready if isinstance(node, TextNode) and not _leads(node)]
+        below = [node for passage in passages for node in _below(document, passage, chunking)]
+        nodes = [*ready, *below]
+    return Parsed(document, nodes, count_terms(nodes, chunking.words))
+
+
+def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:
+    """Return the counted search terms of the nodes whose kind is one of ``words``."""
+    return {
+        node.node_id: dict(Counter(search_terms(_searched(node))))
+        for node in nodes
+        if searched_as(node) in words
+    }
+
+
+def searched_as(node: BaseNode) -> str:
+    """Return the kind under which a node is searched: a ready passage is one of the parents."""
+    kind = str(node.metadata["kind"])
+    return "parent" if kind == "passage" else kind
+
+
+def _searched(node: BaseNode) -> str:
+    """Return what BM25 searches: in front of what is read stand its title and heading."""
+    text = node.get_content(metadata_mode=MetadataMode.NONE)
+    header = header_of(node) if searched_as(node) == "parent" else ""
+    return f"{header}\n{text}" if header else text
+
+
+def _nodes(document: Document, chunking: Chunking, parent_size: int) -> list[BaseNode]:
+    parser = ChildParentParser(parent_size=parent_size, child_sizes=chunking.child_sizes)
+    nodes = parser([document])
+    if chunking.window is not None:
+        nodes += SentenceWindowParser(window=chunking.window)([document])
+    return nodes
+
+
+def _below(document: Document, passage: TextNode, chunking: Chunking) -> list[BaseNode]:
+    """Return the children and sentences of a ready passage, placed in its document."""
+    own = {
+        **{key: document.metadata.get(key, "") for key in ("file_name", "file_path", "title")},
+        # Two passages may have one text; their children are still not the same.
+        "content_hash": f"{document.metadata['content_hash']} {passage.node_id}",
+    }
+    part = Document(id_=document.id_, text=passage.text, metadata=own)
+    made = _nodes(part, replace(chunking), _WHOLE)
+    offset = passage.start_char_idx or 0
+    return [_moved(node, offset, passage) for node in made if node.metadata["kind"] != "parent"]
+
+
+def _moved(node: BaseNode, offset: int, passage: TextNode) -> BaseNode:
+    if not isinstance(node, TextNode):
+        raise TypeError(f"{type(node).__name__} has no span")
+    node.start_char_idx = (node.start_char_idx or 0) + offset
+    node.end_char_idx = (node.end_char_idx or 0) + offset
+    for key in ("window_start", "window_end"):
+        if key in node.metadata:
+            node.metadata[key] += offset
+    for key in ("pages", "page_label"):
+        node.metadata[key] = passage.metadata.get(key, node.metadata[key])
+    if isinstance(node, IndexNode):
+        node.index_id = passage.node_id
+        node.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(node_id=passage.node_id)
+    return node
+
+
+def _leads(node: BaseNode) -> bool:
+    return isinstance(node, IndexNode)

@@ -1,0 +1,113 @@
+"""What an ingest did, file by file, and its JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["added", "replaced", "unchanged", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """What happened to one input.
+
+    Attributes:
+        file: its path, or the id of a Document.
+        status: ``failed`` leaves what the index held under this name before.
+        pages: how many pages it has.
+        pages_without_text: their physical numbers.
+        nodes: how many nodes the index holds of it.
+        error: what went wrong (``""``: nothing).
+        hint: what to do about it.
+    """
+
+    file: str
+    status: Status
+    pages: int = 0
+    pages_without_text: tuple[int, ...] = ()
+    nodes: int = 0
+    error: str = ""
+    hint: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON object of this file."""
+        return {
+            "file": self.file,
+            "status": self.status,
+            "pages": self.pages,
+            "pages_without_text": list(self.pages_without_text),
+            "nodes": self.nodes,
+            "error": self.error or None,
+            "hint": self.hint or None,
+        }
+
+
+@dataclass(frozen=True)
+class IngestReport:
+    """What an ingest did.
+
+    Attributes:
+        files: one report per input, in the order given.
+        embedded: how many texts the embedding model was given.
+        seconds: how long it took.
+        too_long: nodes of which the model does not read the end, by kind.
+        not_embedded: nodes without vectors because the model does not know their
+            script, by script; they are found by words only.
+        completed: files that were here and got further kinds of nodes.
+        removed: names that ``prune`` took away.
+    """
+
+    files: tuple[FileReport, ...]
+    embedded: int
+    seconds: float
+    too_long: Mapping[str, int] = field(default_factory=dict)
+    not_embedded: Mapping[str, int] = field(default_factory=dict)
+    completed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Tell whether at least one input is indexed now, or there was nothing to do."""
+        return not self.files or any(report.status != "failed" for report in self.files)
+
+    @property
+    def failed(self) -> tuple[FileReport, ...]:
+        """The inputs that failed."""
+        return tuple(report for report in self.files if report.status == "failed")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document of ``rag ingest --json``."""
+        return {
+            "files": [report.to_dict() for report in self.files],
+            "embedded": self.embedded,
+            "seconds": round(self.seconds, 3),
+            "too_long": dict(self.too_long),
+            "not_embedded": dict(self.not_embedded),
+            "completed": list(self.completed),
+            "removed": list(self.removed),
+        }
+
+
+@dataclass(frozen=True)
+class RemoveReport:
+    """What a removal did.
+
+    Attributes:
+        removed: names that were taken away.
+        unknown: what was asked for and is not in the index.
+        contents: how many contents went; one that has another name stays.
+    """
+
+    removed: tuple[str, ...]
+    unknown: tuple[str, ...]
+    contents: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document of ``rag remove --json``."""
+        return {
+            "removed": list(self.removed),
+            "unknown": list(self.unknown),
+            "contents": self.contents,
+        }

@@ -1,0 +1,371 @@
+"""Files, Documents and passages → index: one transaction each, resumable at any point."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from pipelines.documents import READERS, reader_fingerprint
+from pipelines.errors import (
+    ConfigError,
+    IndexDamagedError,
+    RagError,
+    ReadError,
+    StoreError,
+)
+from rag_app.ingest.completing import complete
+from rag_app.ingest.embedding import Embedder, texts_of
+from rag_app.ingest.inputs import Input, Inputs, Item, expand
+from rag_app.ingest.kinds import Kinds, kinds_of, wanted
+from rag_app.ingest.parsing import Chunking, Parsed, parse
+from rag_app.ingest.report import FileReport, IngestReport
+from rag_app.ingest.workers import parse_all
+from rag_app.models.embedding import describe_embedding
+from rag_app.store.config import with_kinds
+from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Vector, Writer
+
+_log = logging.getLogger(__name__)
+
+Stage = Literal["check", "read", "embed", "write", "complete"]
+# Told (file, stage, done, total): files for all stages but "embed", which counts texts.
+Progress = Callable[[str, Stage, int, int], None]
+
+_GROUP = 1024  # texts that are embedded together, so that small files share batches
+_FEW = 3  # files up to which no worker processes are started
+
+
+def ingest(
+    store: Store,
+    inputs: Iterable[Input | Sequence[Input]],
+    *,
+    embed_model: BaseEmbedding | None,
+    pipelines: Sequence[str] = (),
+    child_sizes: Sequence[int] | None = None,
+    reader: str | None = None,
+    prune: bool = False,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    timeout: float = 30.0,
+    on_wait: Callable[[str], None] | None = None,
+) -> IngestReport:
+    """Bring an index up to what is given; what is unchanged costs a hash.
+
+    Args:
+        store: the index.
+        inputs: PDF files, folders of them, LlamaIndex Documents, ready passages
+            (``TextNode``) with pieces (``IndexNode``).
+        embed_model: any embedding model of LlamaIndex; ``None`` only for an index
+            without vectors.
+        pipelines: what to build from now on, beside what the index has; every file
+            that is here already gets it from its stored text.
+        child_sizes: sizes of the children that these pipelines build.
+        reader: name of the PDF reader; another one than before reads the given files
+            again. ``None``: the index's.
+        prune: take away names below the given folders whose files are gone.
+        progress: told (file, stage, done, total).
+        workers: processes that read files; ``None``: as many as there are spare cores.
+        timeout: seconds to wait for another writer.
+        on_wait: told once, in words, that another process writes.
+
+    Raises:
+        ConfigError: an unknown pipeline or reader, an input that is none, or an index
+            with vectors and no model.
+        IndexLockedError, IndexReadOnlyError: see :meth:`Store.writer`.
+    """
+    began = time.monotonic()
+    given = expand(inputs)
+    kinds = kinds_of(pipelines, child_sizes) if pipelines else Kinds((), ())
+    with store.writer(timeout=timeout, on_wait=on_wait) as writer:
+        config = _configure(store, writer, given, kinds, reader)
+        run = _Run(store, writer, config, _embedder(config, embed_model), progress, workers)
+        run.add(given.items)
+        completed, failed = complete(store, writer, config, run.embedder, progress)
+        removed = _prune(store, writer, given.folders) if prune else ()
+    report = run.report(given, time.monotonic() - began)
+    known = {file.file for file in report.files}
+    return replace(
+        report,
+        files=(*report.files, *(file for file in failed if file.file not in known)),
+        completed=tuple(completed),
+        removed=removed,
+    )
+
+
+def _configure(
+    store: Store, writer: Writer, given: Inputs, kinds: Kinds, reader: str | None
+) -> IndexConfig:
+    """Record further kinds before anything of them is built, so that a stopped run is resumed."""
+    with store.snapshot() as snapshot:
+        config = snapshot.config
+    new = with_kinds(config, vectors=kinds.vectors, words=kinds.words)
+    new = replace(new, reader=known_reader(reader or config.reader))
+    if any(item.ready and _has_pieces(item) for item in given.items):
+        # Whoever gives pieces wants them to be searched.
+        new = with_kinds(new, vectors=("piece",) if config.embed_model else (), words=("piece",))
+    if new.vector_kinds and not new.embed_model:
+        raise ConfigError(
+            "this index was made without an embedding model and cannot hold vectors",
+            hint="make a new index with an embedding model",
+        )
+    if new != config:
+        writer.configure(new)
+    return new
+
+
+def known_reader(reader: str) -> str:
+    """Return the name of a PDF reader.
+
+    Raises:
+        ConfigError: there is none of this name.
+    """
+    if reader not in READERS:
+        raise ConfigError(
+            f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
+        )
+    return reader
+
+
+def _has_pieces(item: Item) -> bool:
+    return any(node.metadata.get("kind") == "piece" for node in item.ready or ())
+
+
+def _embedder(config: IndexConfig, model: BaseEmbedding | None) -> Embedder | None:
+    if not config.vector_kinds:
+        return None
+    if model is None:
+        raise ConfigError(
+            f"this index holds vectors of {config.embed_model}; no embedding model was given",
+            hint="give embed_model",
+        )
+    return Embedder(model, describe_embedding(model))
+
+
+@dataclass
+class _Work:
+    """An item that is to be parsed, embedded and written, and those that equal it."""
+
+    item: Item
+    content_hash: str
+    equal: list[Item] = field(default_factory=list)
+
+
+class _Run:
+    """One ingest: checks, reads, embeds and writes, and remembers what became of each file."""
+
+    def __init__(
+        self,
+        store: Store,
+        writer: Writer,
+        config: IndexConfig,
+        embedder: Embedder | None,
+        progress: Progress | None,
+        workers: int | None,
+    ) -> None:
+        self.embedder = embedder
+        self._store, self._writer, self._config = store, writer, config
+        self._progress, self._workers = progress, workers
+        self._fingerprint = reader_fingerprint(config.reader)
+        self._reports: dict[str, FileReport] = {}
+        self._total = 0
+
+    def tell(self, file: str, stage: Stage, done: int, total: int) -> None:
+        """Pass a word on to whoever wants to hear it."""
+        if self._progress is not None:
+            self._progress(file, stage, done, total)
+
+    def add(self, items: Sequence[Item]) -> None:
+        """Bring every item into the index, or note why not."""
+        self._total = len(items)
+        work = self._check(items)
+        group: list[tuple[_Work, Parsed]] = []
+        for done, (task, outcome) in enumerate(self._parse(work), 1):
+            self.tell(task.item.name, "read", done, len(work))
+            if isinstance(outcome, RagError):
+                self._fail(task, outcome)
+                continue
+            group.append((task, outcome))
+            if sum(len(parsed.nodes) for _, parsed in group) >= _GROUP:
+                self._write(group)
+                group = []
+        self._write(group)
+
+    def report(self, given: Inputs, seconds: float) -> IngestReport:
+        """Return what was done, in the order in which it was given."""
+        tally = self.embedder.tally if self.embedder else None
+        return IngestReport(
+            files=tuple(self._reports[item.name] for item in given.items),
+            embedded=tally.embedded if tally else 0,
+            seconds=seconds,
+            too_long=dict(tally.too_long) if tally else {},
+            not_embedded=dict(tally.not_embedded) if tally else {},
+        )
+
+    def _check(self, items: Sequence[Item]) -> list[_Work]:
+        """Return what has to be parsed; what is here is settled by its hash."""
+        work: dict[str, _Work] = {}
+        for done, item in enumerate(items, 1):
+            self.tell(item.name, "check", done, len(items))
+            if item.error:
+                self._fail(_Work(item, ""), ReadError(f"{item.name}: {item.error}", hint=item.hint))
+                continue
+            try:
+                content_hash = item.hash()
+            except OSError as error:
+                self._fail(_Work(item, ""), _unreadable(item, error))
+                continue
+            if content_hash in work:
+                work[content_hash].equal.append(item)
+            elif not self._settled(item, content_hash):
+                work[content_hash] = _Work(item, content_hash)
+        return list(work.values())
+
+    def _settled(self, item: Item, content_hash: str) -> bool:
+        """Tell whether the index holds this content as it is read today; note a new name of it."""
+        with self._store.snapshot() as snapshot:
+            source = snapshot.source(content_hash)
+            before = snapshot.find(item.name)
+        fingerprint = self._fingerprint if item.path is not None else ""
+        if source is None or source.fingerprint != fingerprint:
+            return False
+        if item.name in source.names:
+            self._reports[item.name] = _report(item.name, "unchanged", source)
+        else:
+            self._writer.add_name(content_hash, item.name)
+            status: Literal["replaced", "added"] = "replaced" if before else "added"
+            self._reports[item.name] = _report(item.name, status, source)
+        return True
+
+    def _parse(self, work: Sequence[_Work]) -> Iterator[tuple[_Work, Parsed | RagError]]:
+        chunking = Chunking.of(self._config)
+        for task in work:
+            if task.item.document is not None:
+                yield task, _parse_document(task.item, chunking)
+        files = [task for task in work if task.item.path is not None]
+        paths = [task.item.path for task in files if task.item.path is not None]
+        outcomes = parse_all(paths, chunking, self._processes(len(paths)))
+        for task, (_, outcome) in zip(files, outcomes, strict=True):
+            yield task, outcome
+
+    def _processes(self, files: int) -> int:
+        if self._workers is not None:
+            return min(self._workers, files)
+        if files <= _FEW:
+            return 0
+        return max(1, min(files, (os.cpu_count() or 1) - 1))
+
+    def _write(self, group: Sequence[tuple[_Work, Parsed]]) -> None:
+        """Embed a group of files together and write each; a fault stays with its own file."""
+        if not group:
+            return
+        try:
+            vectors = self._embed([parsed for _, parsed in group])
+        except RagError as error:
+            if len(group) == 1:
+                self._fail(group[0][0], error)
+                return
+            for one in group:
+                self._write([one])
+            return
+        for (task, parsed), found in zip(group, vectors, strict=True):
+            try:
+                self._put(task, parsed, found)
+            except IndexDamagedError:
+                raise
+            except StoreError as error:
+                self._fail(task, error)
+
+    def _embed(self, group: Sequence[Parsed]) -> list[dict[str, tuple[list[str], Vector]]]:
+        if self.embedder is None:
+            return [{} for _ in group]
+        names = [str(parsed.document.metadata.get("file_name", "")) for parsed in group]
+        chosen = [self.embedder.choose(parsed.nodes, self._config.vector_kinds) for parsed in group]
+        texts = [text for one in chosen for text in texts_of(one)]
+        found = self.embedder.embed(
+            texts, lambda done, total: self.tell(names[0], "embed", done, total)
+        )
+        for one in chosen:
+            self.embedder.count_too_long(one)
+        return [self.embedder.placed(one, found) for one in chosen]
+
+    def _put(
+        self, task: _Work, parsed: Parsed, vectors: dict[str, tuple[list[str], Vector]]
+    ) -> None:
+        names = (task.item.name, *(item.name for item in task.equal))
+        with self._store.snapshot() as snapshot:
+            before = {name for name in names if snapshot.find(name) is not None}
+        self._writer.put(
+            Prepared(
+                names=names,
+                document=parsed.document,
+                nodes=parsed.nodes,
+                vectors=vectors,
+                terms=parsed.terms,
+                fingerprint=self._fingerprint if task.item.path is not None else "",
+                built=wanted(self._config),
+                bytes=task.item.size,
+            )
+        )
+        with self._store.snapshot() as snapshot:
+            source = snapshot.source(str(parsed.document.metadata["content_hash"]))
+        for name in names:
+            status: Literal["replaced", "added"] = "replaced" if name in before else "added"
+            self._reports[name] = _report(name, status, source)
+        self.tell(task.item.name, "write", len(self._reports), self._total)
+
+    def _fail(self, task: _Work, error: RagError) -> None:
+        for item in (task.item, *task.equal):
+            _log.warning("%s: %s", item.name, error)
+            self._reports[item.name] = FileReport(
+                item.name, "failed", error=error.message, hint=error.hint
+            )
+
+
+def _parse_document(item: Item, chunking: Chunking) -> Parsed | RagError:
+    if item.document is None:
+        raise ValueError(f"{item.name} is no Document")
+    try:
+        return parse(item.document, chunking, item.ready)
+    except RagError as error:
+        return error
+
+
+def _report(
+    name: str, status: Literal["added", "replaced", "unchanged"], source: SourceInfo | None
+) -> FileReport:
+    if source is None:
+        raise StoreError(f"{name} was written and is not there", hint="run it again")
+    return FileReport(
+        name,
+        status,
+        pages=source.pages,
+        pages_without_text=source.pages_without_text,
+        nodes=sum(source.nodes.values()),
+    )
+
+
+def _unreadable(item: Item, error: OSError) -> ReadError:
+    return ReadError(
+        f"{item.name}: {error.strerror or error}", hint="check the path and its permissions"
+    )
+
+
+def _prune(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[str, ...]:
+    """Take away the names below the folders whose files are gone."""
+    with store.snapshot() as snapshot:
+        names = snapshot.names()
+    gone = tuple(
+        name
+        for name in names
+        if any(Path(name).is_relative_to(folder) for folder in folders)
+        and not os.path.lexists(name)
+    )
+    if gone:
+        writer.remove(gone)
+    return gone
