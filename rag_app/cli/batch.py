@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from rag_app.cli.questions import Asked
@@ -20,7 +22,7 @@ def answers(
     *,
     workers: int,
     redact: Callable[[str], str] = str,
-) -> Iterator[tuple[Asked, Record]]:
+) -> Generator[tuple[Asked, Record]]:
     """Yield each question with its answer, in order, as soon as all before it are there.
 
     An answer carries the question's ``id`` and ``error``: null, or what failed;
@@ -75,3 +77,34 @@ def _record(one: Asked, ask: Callable[[str], Record], redact: Callable[[str], st
         about: Record = {key: redact(text) for key, text in describe(error).items()}
         about["retryable"] = bool(getattr(error, "retryable", False))
         return {"id": one.id, "question": one.question, "error": about}
+
+
+@dataclass
+class Tally:
+    """What became of the questions of a batch."""
+
+    kept: int = 0
+    failed: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+    tokens: Counter[str] = field(default_factory=Counter)
+
+    def add(self, record: Record) -> None:
+        """Count one answer."""
+        if record["error"] is not None:
+            self.failed += 1
+            return
+        self.outcomes[record["outcome"]] += 1
+        for kind in ("prompt_tokens", "completion_tokens"):
+            self.tokens[kind] += record["usage"].get(kind, 0)
+
+    def __str__(self) -> str:
+        parts = [f"{self.outcomes['answered']} answered", f"{self.outcomes['refused']} refused"]
+        if self.outcomes["other_language"]:
+            parts.append(f"{self.outcomes['other_language']} in another language")
+        parts.append(f"{self.failed} failed")
+        if self.kept:
+            parts.append(f"{self.kept} done before")
+        if self.tokens.total():
+            read, written = self.tokens["prompt_tokens"], self.tokens["completion_tokens"]
+            parts.append(f"{read} tokens read and {written} written by the model")
+        return ", ".join(parts)

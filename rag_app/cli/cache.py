@@ -71,15 +71,28 @@ class IndexCache:
         self.root = root
         self.limit = limit_mb * 1_000_000
 
+    def prepare(self) -> None:
+        """Make the folder, for its owner alone.
+
+        Raises:
+            OSError: it cannot be made.
+            StoreError: it belongs to somebody else.
+        """
+        self.root.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
+        if self.root.stat().st_uid != os.getuid():
+            raise StoreError(
+                f"the cache {self.root} belongs to another user",
+                hint="set RAG_CACHE_DIR to a folder of your own",
+            )
+        self.root.chmod(_PRIVATE)
+
     @contextmanager
     def hold(self, key: str, file: Path) -> Iterator[Path]:
         """Give the folder for the index of this key; it stays while the body runs.
 
-        Raises:
-            OSError: the cache cannot be written.
-            StoreError: the cache belongs to somebody else.
+        Raises: as :meth:`prepare`.
         """
-        self._make_root()
+        self.prepare()
         with _locked(self._lock(key), fcntl.LOCK_SH):
             folder = self.root / key
             folder.mkdir(mode=_PRIVATE, exist_ok=True)
@@ -133,15 +146,6 @@ class IndexCache:
 
     def _lock(self, key: str) -> Path:
         return self.root / f"{key}.lock"
-
-    def _make_root(self) -> None:
-        self.root.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-        if self.root.stat().st_uid != os.getuid():
-            raise StoreError(
-                f"the cache {self.root} belongs to another user",
-                hint="set RAG_CACHE_DIR to a folder of your own",
-            )
-        self.root.chmod(_PRIVATE)
 
 
 @contextmanager

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_app.cli.session import UsageError
@@ -50,7 +50,9 @@ def _files(files: Sequence[str]) -> MetadataFilters:
         MetadataFilters,
     )
 
-    paths = [str(Path(file).expanduser().absolute()) for file in files]
+    from rag_app.ingest.inputs import absolute
+
+    paths = [absolute(file) for file in files]
     return MetadataFilters(
         filters=[
             MetadataFilter(key="file_name", operator=FilterOperator.IN, value=list(files)),
@@ -83,25 +85,33 @@ def page_range(given: str) -> range:
     return range(first, last + 1)
 
 
-def _where(condition: str) -> MetadataFilter:
-    from llama_index.core.vector_stores.types import FilterOperator, MetadataFilter
+def _where(condition: str) -> MetadataFilter | MetadataFilters:
+    from llama_index.core.vector_stores.types import (
+        FilterCondition,
+        FilterOperator,
+        MetadataFilter,
+        MetadataFilters,
+    )
 
     match = _WHERE.fullmatch(condition)
     if match is None:
         raise UsageError(
             f"--where {condition!r}: it must be KEY=VALUE, or with != > >= < <= or ~ for the ="
         )
+    key, text = match["key"], match["value"]
     operator = FilterOperator(_OPERATORS.get(match["operator"], match["operator"]))
-    textual = operator is FilterOperator.TEXT_MATCH_INSENSITIVE
-    value = match["value"] if textual else _typed(match["value"])
-    return MetadataFilter(key=match["key"], operator=operator, value=value)
+    number = None if operator is FilterOperator.TEXT_MATCH_INSENSITIVE else _number(text)
+    values: list[str | int | float] = [text if number is None else number]
+    # The shell has only strings: = and != mean the number and the text "2020".
+    if operator in (FilterOperator.EQ, FilterOperator.NE) and number is not None:
+        values.append(text)
+    either = FilterCondition.AND if operator is FilterOperator.NE else FilterCondition.OR
+    filters = [MetadataFilter(key=key, operator=operator, value=value) for value in values]
+    return filters[0] if len(filters) == 1 else MetadataFilters(filters=filters, condition=either)
 
 
-def _typed(value: str) -> str | int | float:
-    """Return a number for what looks like one: the shell has only strings."""
+def _number(text: str) -> int | float | None:
     for kind in (int, float):
-        try:
-            return kind(value)
-        except ValueError:
-            continue
-    return value
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return None

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 ERROR, USAGE, REFUSED, INTERRUPTED, CLOSED = 1, 2, 3, 130, 141
 _OURS = ("rag_app", "pipelines")
+# A file that fails is named in the report, or in the error, of its command.
+_SAID_ELSEWHERE = "rag_app.ingest.run"
 
 
 class UsageError(typer.TyperException):
@@ -56,7 +58,10 @@ def session(
     """Run the body of a command and turn what it raises into an exit code.
 
     Args:
-        json, quiet, verbose, config: the options that all commands share.
+        json: results are JSON documents, an error is one too.
+        quiet: nothing but errors on stderr.
+        verbose: logs, and tracebacks.
+        config: the settings file.
         interrupted: what Ctrl-C leaves behind, in words.
         **overrides: settings given as options; ``None`` means not given.
 
@@ -147,7 +152,7 @@ class _StderrHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; those of libraries are for whoever looks for a fault."""
-        ours = record.name.split(".")[0] in _OURS
+        ours = record.name.split(".")[0] in _OURS and record.name != _SAID_ELSEWHERE
         if ours or record.levelno >= self._foreign:
             self._out.complain(f"{record.levelname.lower()}: {record.getMessage()}")
 

@@ -1,0 +1,115 @@
+"""The application: its commands, and how a usage error looks."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from rag_app.cli import ask, evaluate, info, ingest, manage, search
+from rag_app.cli.help import Command, examples, help_when_alone
+from rag_app.cli.output import one_line
+from rag_app.cli.session import CLOSED, ERROR, INTERRUPTED, abandon
+
+EXAMPLES = examples(
+    'rag ask "What is the lead time?" report.pdf',
+    "rag ingest reports/",
+    'rag ask "What is the lead time?"',
+)
+
+
+class Group(TyperGroup):
+    """A group of commands; a usage error of any of them is one line."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that is named."""
+        try:
+            return super().invoke(ctx)
+        except typer.TyperException as error:
+            named = [ctx.command_path, ctx.invoked_subcommand or ""]
+            raise typer.Exit(_usage_error(error, " ".join(named).strip())) from None
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Return the commands in the order in which one meets them."""
+        return list(self.commands)
+
+
+app = typer.Typer(
+    name="rag",
+    cls=Group,
+    help="Ask PDFs and get answers with file, page and quote. Works offline, without a key.",
+    epilog=EXAMPLES,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from rag_app import __version__
+
+        sys.stdout.write(f"rag {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    help_when_alone(context)
+
+
+for _name, _function, _examples in (
+    ("ingest", ingest.ingest, ingest.EXAMPLES),
+    ("ask", ask.ask, ask.EXAMPLES),
+    ("search", search.search, search.SEARCH_EXAMPLES),
+    ("explain", search.explain, search.EXPLAIN_EXAMPLES),
+    ("info", info.info, info.EXAMPLES),
+    ("remove", manage.remove, manage.REMOVE_EXAMPLES),
+    ("merge", manage.merge, manage.MERGE_EXAMPLES),
+    ("eval", evaluate.evaluate, evaluate.EXAMPLES),
+):
+    app.command(_name, cls=Command, epilog=_examples)(_function)
+app.add_typer(
+    manage.cache,
+    name="cache",
+    cls=Group,
+    help='The indexes that rag ask "…" FILE.pdf has kept.',
+    epilog=manage.CACHE_EXAMPLES,
+)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command line; return its exit code. Nothing but a bug in here raises."""
+    try:
+        code = app(args=list(arguments), prog_name="rag", standalone_mode=False)
+        sys.stdout.flush()
+    except typer.TyperException as error:
+        return _usage_error(error, "rag")
+    except (KeyboardInterrupt, typer.Abort):
+        sys.stderr.write("interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        abandon(sys.stdout)
+        return CLOSED
+    except OSError as error:
+        # The last words did not fit: a full disk behind stdout.
+        abandon(sys.stdout)
+        sys.stderr.write(f"error: stdout: {error.strerror}\n")
+        return ERROR
+    return code if isinstance(code, int) else 0
+
+
+def _usage_error(error: typer.TyperException, command: str) -> int:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else command
+    sys.stderr.write(f"error: {one_line(error.format_message())} (see '{path} --help')\n")
+    return error.exit_code

@@ -1,0 +1,265 @@
+"""``rag ask``: one question or many, put to an index or to PDFs named beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rag_app.cli import options, show
+from rag_app.cli.help import examples
+from rag_app.cli.session import ERROR, REFUSED, Session, UsageError, session
+
+if TYPE_CHECKING:
+    from llama_index.core.vector_stores.types import MetadataFilters
+
+    from rag_app.answer.engine import CitedQueryEngine
+    from rag_app.cli.sources import Source
+
+EXAMPLES = examples(
+    'rag ask "What is the lead time?"',
+    'rag ask "What is the lead time?" report.pdf',
+    'rag ask "納期は何日ですか" --index reports --llm like:qwen3 \\',
+    "        --base-url http://localhost:8000/v1",
+    "rag ask --questions questions.txt --index reports --out answers.jsonl",
+)
+_WORKERS = 4
+
+
+@dataclass(frozen=True)
+class _What:
+    """What is asked, and of what; exactly one of the questions, at most one of the rest."""
+
+    question: str | None
+    questions: str | None
+    pdfs: tuple[Path, ...]
+    indexes: tuple[Path, ...]
+
+
+def ask(
+    question: Annotated[
+        str | None,
+        typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False),
+    ] = None,
+    pdfs: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PDF",
+            help="Ask these files; what is read of them is kept in the cache.",
+            show_default=False,
+        ),
+    ] = None,
+    index: options.ManyIndexes = None,
+    strategy: options.Strategy = None,
+    top_k: options.TopK = None,
+    file: options.Files = None,
+    page: options.Pages = None,
+    where: options.Where = None,
+    no_prefer_documents: options.NoPreferDocuments = False,
+    queries: options.Queries = None,
+    llm: options.Llm = None,
+    base_url: options.BaseUrl = None,
+    embed_model: options.EmbedModel = None,
+    questions: options.Questions = None,
+    out: options.Out = None,
+    workers: options.Workers = None,
+    stream: options.Stream = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Answer a question, with file, page and quote for every sentence.
+
+    Without a language model the answer is made of sentences as they stand.
+
+    Exit code 0: answered; 3: not answered, because the documents do not say; 1: an
+    error. With --questions 0 when all were done, 1 when any failed.
+    """
+    what = _what(question, pdfs, index, questions)
+    _check_together(what, out=out, workers=workers, stream=stream, json=json)
+    with session(
+        json=json or questions is not None,
+        quiet=quiet,
+        verbose=verbose,
+        config=config,
+        interrupted=f"the answers so far are in {out}; run it again to go on" if out else "",
+        strategy=strategy,
+        similarity_top_k=top_k,
+        prefer_documents=False if no_prefer_documents else None,
+        llm=llm,
+        llm_base_url=base_url,
+        embed_model=embed_model,
+    ) as current:
+        if base_url and not current.settings.llm:
+            raise UsageError("--base-url is the address of a language model: name it with --llm")
+        filters = _filters(file, page, where)
+        if what.questions is not None:
+            _ask_many(what, current, filters, queries or 1, out, workers or _WORKERS)
+            return
+        streaming = _streams(stream, current)
+        with _source(what, current) as source:
+            engine = _engine(source, filters, queries or 1, streaming=streaming)
+            answer = _ask_one(engine, str(what.question), source, current, streaming=streaming)
+        if answer["outcome"] != "answered":
+            raise typer.Exit(REFUSED)
+
+
+def _what(
+    question: str | None, pdfs: list[str] | None, index: list[Path] | None, questions: str | None
+) -> _What:
+    files = list(pdfs or [])
+    if questions is not None and question is not None:
+        files.insert(0, question)
+        question = None
+    return _What(question, questions, tuple(map(Path, files)), tuple(index or ()))
+
+
+def _check_together(
+    what: _What, *, out: Path | None, workers: int | None, stream: bool | None, json: bool
+) -> None:
+    if what.questions is None and what.question is None:
+        raise UsageError('give a question, as rag ask "…", or a file of them with --questions')
+    if what.question is not None and not what.question.strip():
+        raise UsageError("the question is empty")
+    if what.question is not None and not what.pdfs and _is_file(what.question):
+        raise UsageError('the question comes before the files: rag ask "…" FILE.pdf')
+    if what.pdfs and what.indexes:
+        raise UsageError("give PDFs or --index, not both: an index has its own documents")
+    if what.questions is None:
+        for name, value in (("--out", out), ("--workers", workers)):
+            if value is not None:
+                raise UsageError(f"{name} goes with --questions")
+    if stream and (json or what.questions is not None):
+        raise UsageError("--stream is for one answer as text, not for JSON")
+
+
+def _is_file(question: str) -> bool:
+    try:
+        return Path(question).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a NUL: a question
+        return False
+
+
+def _filters(
+    file: list[str] | None, page: list[str] | None, where: list[str] | None
+) -> MetadataFilters | None:
+    from rag_app.cli.filters import filters_of
+
+    return filters_of(file, page, where)
+
+
+def _streams(stream: bool | None, current: Session) -> bool:
+    if current.out.json:
+        return False
+    if stream is None:
+        return current.out.on_terminal and current.settings.llm is not None
+    return stream
+
+
+@contextmanager
+def _source(what: _What, current: Session) -> Iterator[Source]:
+    from rag_app.cli import sources
+
+    if what.pdfs:
+        with sources.pdfs(what.pdfs, current) as source:
+            yield source
+    else:
+        with sources.indexes(what.indexes, current) as source:
+            yield source
+
+
+def _engine(
+    source: Source, filters: MetadataFilters | None, queries: int, *, streaming: bool
+) -> CitedQueryEngine:
+    return source.index.as_query_engine(streaming=streaming, filters=filters, queries=queries)
+
+
+def _ask_one(
+    engine: CitedQueryEngine, question: str, source: Source, current: Session, *, streaming: bool
+) -> dict[str, Any]:
+    """Answer one question, as text or as a document; return the document."""
+    out = current.out
+    response: Any = engine.query(question)
+    if streaming:
+        try:
+            for delta in response.response_gen:
+                out.chunk(delta)
+        finally:
+            out.chunk("\n")
+    answer = _document(response, source)
+    if out.json:
+        out.document(answer)
+        return answer
+    if not streaming:
+        show.answer_text(out, answer)
+    show.answer_evidence(out, answer)
+    return answer
+
+
+def _document(response: Any, source: Source) -> dict[str, Any]:
+    answer: dict[str, Any] = response.to_dict()
+    if source.named:
+        # A kept index has no name that says anything: the file does.
+        answer["citations"] = [one | {"origin": ""} for one in answer["citations"]]
+    if source.failed:
+        answer["files_failed"] = list(source.failed)
+    return answer
+
+
+def _ask_many(
+    what: _What,
+    current: Session,
+    filters: MetadataFilters | None,
+    queries: int,
+    out: Path | None,
+    workers: int,
+) -> None:
+    from rag_app.cli.answers import AnswerFile
+    from rag_app.cli.batch import Tally, answers
+    from rag_app.cli.progress import counter
+    from rag_app.cli.questions import read_questions
+
+    asked = read_questions(str(what.questions))
+    tally = Tally()
+    with _source(what, current) as source:
+        engine = _engine(source, filters, queries, streaming=False)
+        with closing(AnswerFile(out, asked) if out else _Stdout(current)) as file:
+            todo = file.missing(asked)
+            tally.kept = len(asked) - len(todo)
+            stream = answers(
+                todo,
+                lambda question: _document(engine.query(question), source),
+                workers=workers,
+                redact=current.out.redact,
+            )
+            with closing(stream), counter(current.out, len(todo), "questions") as step:
+                for one, record in stream:
+                    file.write(one, record)
+                    tally.add(record)
+                    step()
+    current.out.note(str(tally))
+    if tally.failed:
+        raise typer.Exit(ERROR)
+
+
+class _Stdout:
+    """Answers on stdout: nothing is kept, nothing is left out."""
+
+    def __init__(self, current: Session) -> None:
+        self._out = current.out
+
+    def missing(self, asked: list[Any]) -> list[Any]:
+        """Return all questions."""
+        return asked
+
+    def write(self, one: Any, record: dict[str, Any]) -> None:
+        """Write one line."""
+        self._out.record(record)
+
+    def close(self) -> None:
+        """Do nothing: stdout stays open."""

@@ -1,0 +1,181 @@
+"""``rag ingest``: PDFs and folders into an index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from pipelines.errors import ReadError
+from rag_app.cli import options
+from rag_app.cli.help import examples
+from rag_app.cli.session import ERROR, session
+
+if TYPE_CHECKING:
+    from rag_app.cli.output import Output
+    from rag_app.ingest import FileReport, IngestReport
+
+EXAMPLES = examples(
+    "rag ingest report.pdf",
+    "rag ingest reports/ --index reports --prune",
+    "rag ingest reports/ --pipeline naive --pipeline sentence_window",
+)
+_DEFAULT = ("hybrid",)
+_STAGES = {
+    "check": "checking",
+    "read": "reading",
+    "embed": "embedding",
+    "write": "writing",
+    "complete": "completing",
+}
+
+
+def ingest(
+    paths: Annotated[
+        list[str],
+        typer.Argument(metavar="PATH", help="PDF files, and folders of them.", show_default=False),
+    ],
+    index: options.OneIndex = options.DEFAULT_INDEX,
+    pipeline: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pipeline",
+            metavar="NAME",
+            help="Build what this strategy searches: hybrid (the default), naive, child_parent, "
+            "sentence_window, bm25, multi_vector. What the index holds already gets it too. "
+            "Repeat it for several.",
+            rich_help_panel="Index",
+            show_default=False,
+        ),
+    ] = None,
+    prune: Annotated[
+        bool,
+        typer.Option(
+            "--prune",
+            help="Forget files below the given folders that are no longer there.",
+            rich_help_panel="Index",
+        ),
+    ] = False,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            metavar="N",
+            min=1,
+            help="Processes that read files; without this, by the number of cores.",
+            rich_help_panel="Index",
+            show_default=False,
+        ),
+    ] = None,
+    embed_model: options.EmbedModel = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Read PDFs into an index.
+
+    What is unchanged costs nothing. Each file is in whole or not at all; what fails is
+    named with its reason, and the others go in. Exit code 0 when at least one of the
+    given files is in the index now.
+    """
+    with session(
+        json=json,
+        quiet=quiet,
+        verbose=verbose,
+        config=config,
+        interrupted="what was finished is kept; run the same command again to go on",
+        embed_model=embed_model,
+    ) as current:
+        from rag_app.index import Index
+
+        _check_paths(paths, index)
+        with (
+            Index.create(
+                index, pipelines=pipeline or _DEFAULT, settings=current.settings, exist_ok=True
+            ) as opened,
+            _progress(current.out) as progress,
+        ):
+            report = opened.ingest(
+                *paths,
+                pipelines=tuple(pipeline or ()),
+                prune=prune,
+                progress=progress,
+                workers=workers,
+            )
+        if current.out.json:
+            current.out.document(report.to_dict())
+        else:
+            _show(current.out, report, index)
+        if not report.ok:
+            current.out.complain(f"error: nothing was indexed: {_first_failure(report)}")
+            raise typer.Exit(ERROR)
+
+
+def _check_paths(paths: Sequence[str], index: Path) -> None:
+    # An empty index after a slip of the finger would answer "not in the documents" ever after.
+    if not index.exists() and not any(Path(path).exists() for path in paths):
+        raise ReadError(f"{paths[0]}: there is no such file", hint="check the path")
+
+
+@contextmanager
+def _progress(out: Output) -> Iterator[Callable[[str, str, int, int], None] | None]:
+    from rag_app.cli.progress import bar
+
+    with bar(out) as progress:
+        if progress is None:
+            yield None
+            return
+        task = progress.add_task("", total=None)
+
+        def tell(file: str, stage: str, done: int, total: int) -> None:
+            doing = f"{_STAGES.get(stage, stage)} {Path(file).name}"
+            progress.update(task, description=doing, completed=done, total=total)
+
+        yield tell
+
+
+def _show(out: Output, report: IngestReport, index: Path) -> None:
+    for file in report.files:
+        out.text(_line(file), style="red" if file.status == "failed" else "")
+    for name in report.removed:
+        out.text(f"{'removed':<10} {_shown(name)}: it is no longer there")
+    for kind, count in report.too_long.items():
+        out.note(f"warning: the model does not read the end of {count} nodes of {kind}")
+    for script, count in report.not_embedded.items():
+        out.note(
+            f"warning: {count} nodes in {script} script are found by words alone: "
+            "the embedding model does not know it"
+        )
+    counts: dict[str, int] = {}
+    for file in report.files:
+        counts[file.status] = counts.get(file.status, 0) + 1
+    said = ", ".join(f"{count} {status}" for status, count in counts.items())
+    out.text(f"{index}: {said}; {report.embedded} texts embedded in {report.seconds:.1f} s")
+
+
+def _line(file: FileReport) -> str:
+    start = f"{file.status:<10} {_shown(file.file)}"
+    if file.status == "failed":
+        reason = file.error.removeprefix(f"{file.file}: ")
+        return f"{start}: {reason}" + (f" ({file.hint})" if file.hint else "")
+    empty = ", ".join(map(str, file.pages_without_text))
+    without = f", no text on page {empty}" if empty else ""
+    return f"{start}: {file.pages} pages, {file.nodes} nodes{without}"
+
+
+def _shown(name: str) -> str:
+    """Return a path as short as it can be said from here."""
+    relative = os.path.relpath(name) if Path(name).is_absolute() else name
+    return min(relative, name, key=len)
+
+
+def _first_failure(report: IngestReport) -> str:
+    first = report.failed[0]
+    more = len(report.failed) - 1
+    hint = f" ({first.hint})" if first.hint else ""
+    return f"{first.error}{hint}" + (f"; and {more} more" if more else "")

@@ -1,0 +1,175 @@
+"""``rag remove``, ``rag merge`` and ``rag cache``: what is kept, and where."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rag_app.cli import options
+from rag_app.cli.cache import IndexCache
+from rag_app.cli.help import Command, examples, help_when_alone
+from rag_app.cli.session import ERROR, Session, UsageError, session
+
+if TYPE_CHECKING:
+    from rag_app.cli.cache import Kept
+
+REMOVE_EXAMPLES = examples("rag remove report.pdf", "rag remove old/*.pdf --index reports")
+MERGE_EXAMPLES = examples("rag merge A B --into C")
+CACHE_EXAMPLES = examples("rag cache info", "rag cache clear")
+_MB = 1_000_000
+
+cache = typer.Typer(rich_markup_mode=None)
+
+
+def remove(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE", help="Names or paths, as rag info shows them.", show_default=False
+        ),
+    ],
+    index: options.OneIndex = options.DEFAULT_INDEX,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Take files out of an index.
+
+    Everything that was made of them goes as well. A content that has another name
+    there stays under that name.
+    """
+    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+        from rag_app.index import Index
+
+        with Index.open(index, settings=current.settings) as opened:
+            report = opened.remove(*files)
+        if current.out.json:
+            current.out.document(report.to_dict())
+        else:
+            for name in report.removed:
+                current.out.text(f"removed {name}")
+        if report.unknown:
+            unknown = ", ".join(report.unknown)
+            current.out.complain(f"error: not in {index}: {unknown} (rag info shows what is)")
+            raise typer.Exit(ERROR)
+
+
+def merge(
+    indexes: Annotated[
+        list[Path],
+        typer.Argument(metavar="INDEX", help="Indexes; they stay as they are.", show_default=False),
+    ],
+    into: Annotated[
+        Path,
+        typer.Option(
+            "--into",
+            metavar="DIR",
+            help="The new index; one that is there already takes the others in.",
+            rich_help_panel="Index",
+            show_default=False,
+        ),
+    ],
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Write several indexes into one.
+
+    Nothing is embedded again, the sources stay as they are, the same content is held
+    once, and what is found says which index it came from.
+    """
+    if into.resolve() in [path.resolve() for path in indexes]:
+        raise UsageError("--into is one of the sources: they stay as they are")
+    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+        from rag_app.cli.info import document
+        from rag_app.index import Index
+
+        with Index.merge(indexes, into=into, settings=current.settings) as merged:
+            about = merged.info()
+        if current.out.json:
+            current.out.document(document(about))
+        else:
+            pages = sum(source.pages for source in about.sources)
+            current.out.text(
+                f"{into}: {len(about.sources)} files, {pages} pages, "
+                f"from {len(indexes)} indexes; nothing was embedded again"
+            )
+
+
+@cache.callback(invoke_without_command=True)
+def _cache_root(context: typer.Context) -> None:
+    help_when_alone(context)
+
+
+@cache.command("info", cls=Command)
+def cache_info(
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Show the indexes that rag ask "…" FILE.pdf has kept."""
+    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+        kept = _cache(current)
+        entries = kept.entries()
+        if current.out.json:
+            current.out.document(_cache_document(kept, entries))
+            return
+        total = sum(entry.bytes for entry in entries)
+        current.out.text(
+            f"{kept.root}: {len(entries)} kept indexes, {total / _MB:.1f} MB "
+            f"of at most {kept.limit / _MB:.0f} MB"
+        )
+        if entries:
+            current.out.text()
+            current.out.table(["file", "MB", "last used"], map(_row, entries))
+
+
+@cache.command("clear", cls=Command)
+def cache_clear(
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Remove the kept indexes; those that are in use now stay."""
+    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+        removed, in_use = _cache(current).clear()
+        freed = sum(entry.bytes for entry in removed)
+        if current.out.json:
+            document = {"removed": len(removed), "bytes": freed, "in_use": len(in_use)}
+            current.out.document(document)
+            return
+        current.out.text(f"removed {len(removed)} kept indexes, {freed / _MB:.1f} MB")
+        if in_use:
+            current.out.text(f"{len(in_use)} are in use and stay")
+
+
+def _cache(current: Session) -> IndexCache:
+    settings = current.settings
+    return IndexCache(settings.cache_dir / "indexes", limit_mb=settings.cache_limit_mb)
+
+
+def _cache_document(kept: IndexCache, entries: list[Kept]) -> dict[str, Any]:
+    return {
+        "folder": str(kept.root),
+        "limit_bytes": kept.limit,
+        "bytes": sum(entry.bytes for entry in entries),
+        "indexes": [
+            {"file": entry.file, "bytes": entry.bytes, "used": _time(entry.used)}
+            for entry in entries
+        ],
+    }
+
+
+def _row(entry: Kept) -> tuple[object, ...]:
+    return entry.file, round(entry.bytes / _MB, 1), _time(entry.used)
+
+
+def _time(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")

@@ -1,0 +1,181 @@
+"""The options of all commands, each declared once: name, help text, group.
+
+``None`` stands for "not given": then the config file, the environment or the
+default decides (``rag_app.settings``).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+DEFAULT_INDEX = Path(".rag")
+
+_SEARCH, _MODEL, _INDEX, _OUTPUT, _BATCH = "Search", "Model", "Index", "Output", "Many questions"
+
+
+def _option(group: str, *names: str, help: str, metavar: str | None = None, **more: Any) -> Any:
+    return typer.Option(
+        *names, help=help, metavar=metavar, rich_help_panel=group, show_default=False, **more
+    )
+
+
+# Output: every command has these.
+Json = Annotated[bool, _option(_OUTPUT, "--json", help="Write one JSON document on stdout.")]
+Quiet = Annotated[bool, _option(_OUTPUT, "--quiet", "-q", help="No notes, no progress on stderr.")]
+Verbose = Annotated[
+    bool, _option(_OUTPUT, "--verbose", "-v", help="Logs, and the traceback of an error.")
+]
+Config = Annotated[
+    Path | None,
+    _option(
+        _OUTPUT,
+        "--config",
+        metavar="FILE",
+        help="Settings file (TOML); else ./rag.toml, else the user's own.",
+    ),
+]
+
+# Index
+OneIndex = Annotated[
+    Path, _option(_INDEX, "--index", "-i", metavar="DIR", help="The index; ./.rag without this.")
+]
+ManyIndexes = Annotated[
+    list[Path] | None,
+    _option(
+        _INDEX,
+        "--index",
+        "-i",
+        metavar="DIR",
+        help="The index; ./.rag without this. Repeat it to search several together.",
+    ),
+]
+EmbedModel = Annotated[
+    str | None,
+    _option(
+        _MODEL,
+        "--embed-model",
+        metavar="MODEL",
+        help="Embedding model: a short name, a name on the hub, or a local folder.",
+    ),
+]
+
+# Search
+Strategy = Annotated[
+    str | None,
+    _option(
+        _SEARCH,
+        "--strategy",
+        "-s",
+        metavar="NAME",
+        help="How to search: hybrid (the default), bm25, naive, child_parent, "
+        "sentence_window, multi_vector, or a preset of the settings file.",
+    ),
+]
+TopK = Annotated[
+    int | None,
+    _option(_SEARCH, "--top-k", "-k", metavar="N", min=1, help="Passages to find; 5 without this."),
+]
+Files = Annotated[
+    list[str] | None,
+    _option(
+        _SEARCH,
+        "--file",
+        metavar="NAME",
+        help="Only in this file (its name, or its path). Repeat it for several.",
+    ),
+]
+Pages = Annotated[
+    list[str] | None,
+    _option(
+        _SEARCH,
+        "--page",
+        metavar="N[-M]",
+        help="Only on this page, or these pages, counted from 1. Repeat it for several.",
+    ),
+]
+Where = Annotated[
+    list[str] | None,
+    _option(
+        _SEARCH,
+        "--where",
+        metavar="KEY=VALUE",
+        help="Only where the metadata says so; also != > >= < <= and ~ (contains). "
+        "All that are given must hold.",
+    ),
+]
+NoPreferDocuments = Annotated[
+    bool,
+    _option(
+        _SEARCH,
+        "--no-prefer-documents",
+        help="Do not prefer the documents that the question names.",
+    ),
+]
+Queries = Annotated[
+    int | None,
+    _option(
+        _SEARCH,
+        "--queries",
+        metavar="N",
+        min=1,
+        help="Search with N queries: the question and N-1 that the language model writes.",
+    ),
+]
+
+# Language model
+Llm = Annotated[
+    str | None,
+    _option(
+        _MODEL,
+        "--llm",
+        metavar="MODEL",
+        help="Language model that writes the answer: openai:NAME, or like:NAME for a "
+        "compatible server. Without one, sentences are quoted as they stand.",
+    ),
+]
+BaseUrl = Annotated[
+    str | None,
+    _option(_MODEL, "--base-url", metavar="URL", help="Address of the OpenAI-compatible server."),
+]
+Stream = Annotated[
+    bool | None,
+    _option(
+        _OUTPUT,
+        "--stream/--no-stream",
+        help="Write the answer while the model writes it; on a terminal by default.",
+    ),
+]
+
+# Many questions
+Questions = Annotated[
+    str | None,
+    _option(
+        _BATCH,
+        "--questions",
+        metavar="FILE",
+        help='Questions, one on a line or as JSON Lines with "question" and "id"; '
+        "- is stdin. Answers are written as JSON Lines in the same order.",
+    ),
+]
+Out = Annotated[
+    Path | None,
+    _option(
+        _BATCH,
+        "--out",
+        metavar="FILE",
+        help="Write the answers here; what is already answered there is not asked again.",
+    ),
+]
+Workers = Annotated[
+    int | None,
+    _option(
+        _BATCH,
+        "--workers",
+        metavar="N",
+        min=1,
+        help="Questions answered at a time; 4 without this.",
+    ),
+]

@@ -1,0 +1,191 @@
+"""``rag search`` and ``rag explain``: the passages, and why these."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from rag_app.cli import options, show
+from rag_app.cli.help import examples
+from rag_app.cli.session import UsageError, session
+
+if TYPE_CHECKING:
+    from llama_index.core.schema import NodeWithScore
+
+    from rag_app.index import Index
+
+SEARCH_EXAMPLES = examples(
+    'rag search "lead time"',
+    'rag search "part 4711-B" --strategy bm25 -k 10 --file manual.pdf --page 3-7',
+    'rag search "lead time" --index A --index B --json',
+)
+EXPLAIN_EXAMPLES = examples(
+    'rag explain "lead time"',
+    'rag explain "lead time" --top 20 --json',
+)
+_MATCH = ("arm", "rank", "score", "text", "pages", "query")
+
+Query = Annotated[
+    str, typer.Argument(metavar="QUESTION", help="What you look for.", show_default=False)
+]
+
+
+def search(
+    question: Query,
+    index: options.ManyIndexes = None,
+    strategy: options.Strategy = None,
+    top_k: options.TopK = None,
+    file: options.Files = None,
+    page: options.Pages = None,
+    where: options.Where = None,
+    no_prefer_documents: options.NoPreferDocuments = False,
+    queries: options.Queries = None,
+    llm: options.Llm = None,
+    base_url: options.BaseUrl = None,
+    embed_model: options.EmbedModel = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Find passages: where each stands, its score, and what matched."""
+    _check(question)
+    with session(
+        json=json,
+        quiet=quiet,
+        verbose=verbose,
+        config=config,
+        strategy=strategy,
+        similarity_top_k=top_k,
+        prefer_documents=False if no_prefer_documents else None,
+        llm=llm,
+        llm_base_url=base_url,
+        embed_model=embed_model,
+    ) as current:
+        from rag_app.cli.filters import filters_of
+        from rag_app.cli.sources import indexes
+
+        filters = filters_of(file, page, where)
+        with indexes(index or (), current) as source:
+            retriever = source.index.as_retriever(filters=filters, queries=queries or 1)
+            found = retriever.retrieve_detailed(question)
+            results = [
+                result(rank, node, source.parts) for rank, node in enumerate(found.nodes, start=1)
+            ]
+        document = {
+            "query": question,
+            "strategy": found.strategy.name,
+            "degraded": list(found.degraded),
+            "results": results,
+        }
+        if len(found.queries) > 1:
+            document["queries"] = list(found.queries[1:])
+        if current.out.json:
+            current.out.document(document)
+        else:
+            show.results(current.out, results)
+            show.degraded(current.out, found.degraded)
+
+
+def explain(
+    question: Query,
+    index: options.ManyIndexes = None,
+    strategy: options.Strategy = None,
+    top_k: options.TopK = None,
+    top: Annotated[
+        int,
+        typer.Option(
+            "--top",
+            metavar="N",
+            min=1,
+            help="Rows of each list; 10 without this.",
+            rich_help_panel="Search",
+            show_default=False,
+        ),
+    ] = 10,
+    file: options.Files = None,
+    page: options.Pages = None,
+    where: options.Where = None,
+    no_prefer_documents: options.NoPreferDocuments = False,
+    queries: options.Queries = None,
+    llm: options.Llm = None,
+    base_url: options.BaseUrl = None,
+    embed_model: options.EmbedModel = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+    config: options.Config = None,
+) -> None:
+    """Show why a search finds what it finds.
+
+    For each arm (and each generated query) its ranked list, the fused list with what
+    each arm gave, the piece behind each passage, and what was dropped.
+    """
+    _check(question)
+    with session(
+        json=json,
+        quiet=quiet,
+        verbose=verbose,
+        config=config,
+        strategy=strategy,
+        similarity_top_k=top_k,
+        prefer_documents=False if no_prefer_documents else None,
+        llm=llm,
+        llm_base_url=base_url,
+        embed_model=embed_model,
+    ) as current:
+        from rag_app.cli.filters import filters_of
+        from rag_app.cli.sources import indexes
+
+        filters = filters_of(file, page, where)
+        with indexes(index or (), current) as source:
+            explanation = source.index.explain(
+                question, top=top, filters=filters, queries=queries or 1
+            )
+        if current.out.json:
+            current.out.document(explanation.to_dict())
+        else:
+            current.out.text(explanation.render())
+
+
+def _check(question: str) -> None:
+    if not question.strip():
+        raise UsageError("the question is empty")
+
+
+def result(rank: int, found: NodeWithScore, parts: Sequence[Index]) -> dict[str, Any]:
+    """Return one passage as the JSON document has it."""
+    from llama_index.core.schema import MetadataMode
+
+    metadata = found.node.metadata
+    matched = metadata.get("matched", ())
+    page = metadata.get("page")
+    return {
+        "rank": rank,
+        "score": found.score,
+        "origin": metadata.get("origin", ""),
+        "file": metadata.get("file_name", ""),
+        "page": page,
+        "page_label": _label(found, page, parts),
+        "pages": metadata.get("pages", []),
+        "text": found.node.get_content(metadata_mode=MetadataMode.NONE),
+        "node_id": found.node.node_id,
+        "matched": [{key: match[key] for key in _MATCH if key in match} for match in matched],
+    }
+
+
+def _label(found: NodeWithScore, page: int | None, parts: Sequence[Index]) -> str | None:
+    """Return the printed label of a page of the passage; None without pages."""
+    metadata = found.node.metadata
+    if page is None:
+        return None
+    if page in metadata["pages"][:1]:
+        return str(metadata["page_label"])
+    for part in parts:
+        with part.store.snapshot() as snapshot, contextlib.suppress(KeyError):
+            pages = snapshot.pages(found.node.ref_doc_id or "")
+            return next((one.label for one in pages if one.number == page), None)
+    return None

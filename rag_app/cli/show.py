@@ -1,0 +1,91 @@
+"""Answers and passages for a person: the same facts as the JSON documents have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rag_app.cli.output import Output, one_line
+
+_EXCERPT = 400  # characters of a passage
+
+
+def answer_text(out: Output, answer: Mapping[str, Any]) -> None:
+    """Write the answer itself, with its citation marks."""
+    out.text(answer["answer"], style="bold" if answer["outcome"] == "answered" else "")
+
+
+def answer_evidence(out: Output, answer: Mapping[str, Any]) -> None:
+    """Write what stands under the answer: citations, failed checks, who wrote it."""
+    for citation in answer["citations"]:
+        out.text()
+        out.text(f"[{citation['number']}] {place(citation)}")
+        for quote in citation["quotes"]:
+            out.text(_quote(quote), indent=4)
+    unsure = [sentence for sentence in answer["sentences"] if sentence["problems"]]
+    if unsure:
+        out.text()
+    for sentence in unsure:
+        problems = "; ".join(sentence["problems"])
+        out.text(f"! not verified: {one_line(sentence['text'])} ({problems})", style="yellow")
+    out.text()
+    out.text(_origin(answer), style="dim")
+    degraded(out, answer["degraded"])
+
+
+def place(source: Mapping[str, Any]) -> str:
+    """Return where a citation or a result stands, in words: ``report.pdf, page 4 (iv)``."""
+    words = [one_line(source["file"])]
+    page, pages = source["page"], source["pages"]
+    if page is not None:
+        label = source["page_label"]
+        printed = f" ({one_line(str(label))})" if label and str(label) != str(page) else ""
+        words.append(f"page {page}{printed}")
+        others = [str(other) for other in pages if other != page]
+        if others:
+            words[-1] += f" and {', '.join(others)}"
+    if source["origin"]:
+        words.append(f"in {one_line(source['origin'])}")
+    return ", ".join(words)
+
+
+def results(out: Output, found: Sequence[Mapping[str, Any]]) -> None:
+    """Write passages: where each stands, what matched, and its beginning."""
+    for number, result in enumerate(found):
+        if number:
+            out.text()
+        out.text(f"{result['rank']}. {place(result)}  (score {result['score']:.4f})", style="bold")
+        matched = result["matched"]
+        arms = ", ".join(f"{match['arm']} #{match['rank']}" for match in matched)
+        if arms:
+            out.text(arms, indent=3, style="dim")
+        out.text(excerpt(matched[0]["text"] if matched else result["text"]), indent=3)
+    if not found:
+        out.text("nothing found")
+
+
+def excerpt(text: str, length: int = _EXCERPT) -> str:
+    """Return the beginning of a text on one line."""
+    text = one_line(text)
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+
+
+def degraded(out: Output, failed: Sequence[Any]) -> None:
+    """Say on stderr which part of the search failed and was done without."""
+    for one in failed:
+        out.note(f"warning: {one}")
+
+
+def _quote(quote: Mapping[str, Any]) -> str:
+    text = f"“{one_line(quote['text'])}”"
+    return text if quote["verified"] else f"{text} (not found on the page itself)"
+
+
+def _origin(answer: Mapping[str, Any]) -> str:
+    if answer["outcome"] == "refused":
+        return "refused: the documents do not say"
+    if answer["outcome"] == "other_language":
+        return "not answered: no document is in the language of the question"
+    if answer["mode"] == "llm":
+        return f"written by {one_line(str(answer['model']))}; the quotes are from the documents"
+    return "extractive: sentences of the documents as they stand"
