@@ -1,0 +1,530 @@
+"""Index: a thin façade that puts store, models, retrieval and answers together."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import BaseNode, Document
+from llama_index.core.vector_stores.types import MetadataFilters
+
+from pipelines.errors import ConfigError, IndexExistsError
+from pipelines.text import TERMS_VERSION, TOKENIZER_NAME
+from rag_app.answer.engine import CitedQueryEngine
+from rag_app.answer.evidence import StoreEvidence
+from rag_app.answer.prompts import load_prompts
+from rag_app.answer.request import Limits
+from rag_app.ingest import IngestReport, Progress, RemoveReport, ingest, kinds_of, remove
+from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
+from rag_app.models.llm import load_llm
+from rag_app.retrieval.explain import Explanation
+from rag_app.retrieval.queries import QueryGenerator
+from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
+from rag_app.retrieval.strategy import Strategy, get_strategy
+from rag_app.settings import Settings, load_settings
+from rag_app.store.config import check_config
+from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
+from rag_app.store.sqlite import create_store, open_store
+
+_log = logging.getLogger(__name__)
+
+Input = str | Path | Document | BaseNode
+
+
+@dataclass(frozen=True)
+class IndexInfo:
+    """What an index holds.
+
+    Attributes:
+        path: its folder.
+        generation: number of its last commit.
+        config: what decides its content.
+        sources: its contents, by first name.
+        scripts: passages by script.
+        silent_scripts: scripts of passages that the embedding model does not know:
+            they are searched by words alone.
+        bytes: size of the folder.
+        findings: what ``verify`` found wrong; None: not asked for.
+    """
+
+    path: Path
+    generation: int
+    config: IndexConfig
+    sources: tuple[SourceInfo, ...]
+    scripts: dict[str, int]
+    silent_scripts: tuple[str, ...]
+    bytes: int
+    findings: tuple[Finding, ...] | None = None
+
+
+class Index:
+    """An index in a folder: ingest, remove, merge, retrieve, answer.
+
+    Safe for several threads, and for other processes that read or write the same
+    folder. Close it, or use it in a ``with`` statement.
+    """
+
+    def __init__(
+        self, store: Store, settings: Settings, embed_model: BaseEmbedding | None = None
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._model = embed_model
+        self._loading = threading.Lock()
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        *,
+        embed_model: BaseEmbedding | None = None,
+        pipelines: Sequence[str] = ("hybrid",),
+        settings: Settings | None = None,
+        exist_ok: bool = False,
+    ) -> Self:
+        """Make an empty index in a folder.
+
+        Args:
+            path: the folder; made with its parents.
+            embed_model: any LlamaIndex embedding model; None: the one of the settings.
+            pipelines: what is built of every file (names of ``rag ingest --pipeline``).
+            settings: None: those of the environment and the config file.
+            exist_ok: open the index that is there instead of raising.
+
+        Raises:
+            IndexExistsError: there is one, and ``exist_ok`` is not set.
+            IndexReadOnlyError: the folder cannot be written.
+            ConfigError: a pipeline is unknown.
+            ModelNotFoundError: the embedding model is not on this machine.
+        """
+        settings = settings or load_settings()
+        vectors, words = kinds_of(pipelines, child_sizes=_child_sizes(settings))
+        model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
+        config = _config(settings, describe_embedding(model) if vectors and model else None)
+        kinds = tuple(dict.fromkeys((*words, *vectors)))
+        try:
+            store = create_store(
+                Path(path), replace(config, kinds=kinds, vector_kinds=vectors, word_kinds=words)
+            )
+        except IndexExistsError:
+            if not exist_ok:
+                raise
+            return cls.open(path, embed_model=embed_model, settings=settings)
+        return cls(store, settings, model)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        embed_model: BaseEmbedding | None = None,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Open an index; a model or chunk size that is named must be the one it was made with.
+
+        Where nothing is named, what the index records is used.
+
+        Raises:
+            IndexNotFoundError, IndexDamagedError, IndexNewerError: as they say.
+            IndexMismatchError: it was made with another model or other settings;
+                the error names both sides.
+        """
+        settings = settings or load_settings()
+        store = open_store(Path(path))
+        try:
+            model = _checked_model(store, settings, embed_model)
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, settings, model)
+
+    @classmethod
+    def merge(
+        cls,
+        sources: Sequence[str | Path | Index],
+        *,
+        into: str | Path,
+        settings: Settings | None = None,
+    ) -> Self:
+        """Write the contents of several indexes into one; nothing is embedded again.
+
+        The sources stay as they are. The same content is held once, with all its names;
+        hits say in ``origin`` which index they came from.
+
+        Raises:
+            IndexMismatchError: the indexes were made with different models or chunking.
+        """
+        from rag_app.store.merge import merge
+
+        opened = [source for source in sources if isinstance(source, Index)]
+        paths = [Path(source) for source in sources if not isinstance(source, Index)]
+        stores = {index.name: index._store for index in opened}
+        own = [open_store(path) for path in paths]
+        stores |= {path.resolve().name: store for path, store in zip(paths, own, strict=True)}
+        try:
+            merge(stores, Path(into))
+        finally:
+            for store in own:
+                store.close()
+        return cls.open(into, settings=settings)
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._store.path
+
+    @property
+    def name(self) -> str:
+        """The folder's name: what hits call ``origin`` when several indexes are asked."""
+        return self._store.path.resolve().name
+
+    @property
+    def store(self) -> Store:
+        """The store, for whoever composes a retriever of their own."""
+        return self._store
+
+    @property
+    def embed_model(self) -> BaseEmbedding | None:
+        """The embedding model, loaded when first needed; None for an index without vectors.
+
+        Raises:
+            IndexMismatchError: the weights on this machine are not those of the index.
+        """
+        config = self._store.config
+        if not config.embed_model:
+            return None
+        with self._loading:
+            if self._model is None:
+                model = load_embedding(_settings_of(config, self._settings))
+                _check_model(self._store, self._settings, model)
+                self._model = model
+        return self._model
+
+    def ingest(
+        self,
+        *inputs: Input | Sequence[Input],
+        pipelines: Sequence[str] = (),
+        prune: bool = False,
+        progress: Progress | None = None,
+        workers: int | None = None,
+        timeout: float = 30.0,
+    ) -> IngestReport:
+        """Bring files, folders, Documents or ready passages into the index.
+
+        What is unchanged costs a hash. One file is one transaction: what fails is
+        named in the report and its old version stays. See :func:`rag_app.ingest.ingest`.
+
+        Args:
+            *inputs: PDF paths, folders, LlamaIndex Documents, passages (``TextNode``)
+                with pieces (``IndexNode``).
+            pipelines: further pipelines to build, for what is here already as well.
+            prune: forget files below a given folder that are no longer there.
+            progress: told what happens.
+            workers: processes that read files; None: by the number of files and cores.
+            timeout: seconds to wait for another process that writes.
+        """
+        flat = [
+            item for one in inputs for item in (one if isinstance(one, (list, tuple)) else [one])
+        ]
+        return ingest(
+            self._store,
+            flat,
+            embed_model=self.embed_model,
+            pipelines=pipelines,
+            prune=prune,
+            progress=progress,
+            workers=workers,
+            reader=_named(self._settings, "reader"),
+            child_sizes=_child_sizes(self._settings),
+            timeout=timeout,
+            on_wait=_log.warning,
+        )
+
+    def remove(self, *names: str | Path) -> RemoveReport:
+        """Take names of files away; content that has none left goes, with all made of it."""
+        return remove(self._store, names, on_wait=_log.warning)
+
+    def as_retriever(
+        self,
+        strategy: str | Strategy | None = None,
+        *,
+        similarity_top_k: int | None = None,
+        depth: int | None = None,
+        filters: MetadataFilters | None = None,
+        prefer_documents: bool | None = None,
+        queries: int = 1,
+        llm: LLM | None = None,
+        strict: bool = False,
+        origin: str = "",
+        callback_manager: CallbackManager | None = None,
+    ) -> StrategyRetriever:
+        """Return a LlamaIndex retriever over this index.
+
+        Args:
+            strategy: a name, a preset of the config file, or a ``Strategy``; None: the setting.
+            similarity_top_k: how many distinct passages; None: the setting.
+            depth: how many passages each arm ranks; None: as the strategy says.
+            filters: which passages are searched.
+            prefer_documents: prefer documents that the question names; None: the setting.
+            queries: how many queries in all are searched; above 1 the LLM writes the others.
+            llm: writes them; None: the one of the settings.
+            strict: raise when an arm fails, instead of answering by the rest.
+            origin: what the results call this index, where several are asked.
+            callback_manager: LlamaIndex's.
+
+        Raises:
+            ConfigError: an unknown strategy, or queries without a language model.
+            MissingNodesError: the strategy searches what was not built.
+        """
+        chosen = get_strategy(strategy or self._settings.strategy, self._settings.presets)
+        prefer = self._settings.prefer_documents if prefer_documents is None else prefer_documents
+        return StrategyRetriever(
+            self._store,
+            chosen,
+            embed_model=self.embed_model if chosen.needs_vectors else None,
+            similarity_top_k=similarity_top_k or self._settings.similarity_top_k,
+            depth=depth,
+            filters=filters,
+            query_generator=self._query_generator(queries, llm),
+            # What the strategy itself leaves out stays out.
+            prefer_documents=None if prefer else False,
+            strict=strict,
+            origin=origin,
+            callback_manager=callback_manager,
+        )
+
+    def as_query_engine(
+        self,
+        strategy: str | Strategy | None = None,
+        *,
+        llm: LLM | None = None,
+        streaming: bool = False,
+        callback_manager: CallbackManager | None = None,
+        **retriever: Any,
+    ) -> CitedQueryEngine:
+        """Return a LlamaIndex query engine whose answers cite file, page and words.
+
+        Args:
+            strategy: as in :meth:`as_retriever`.
+            llm: writes the answer; None: the one of the settings; none there: extractive.
+            streaming: return responses that stream.
+            callback_manager: LlamaIndex's.
+            **retriever: the other arguments of :meth:`as_retriever`.
+        """
+        llm = llm or load_llm(self._settings)
+        found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
+        return _engine(found, self, self._store, llm, streaming, callback_manager)
+
+    def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
+        """Return why a question finds what it finds (arguments of :meth:`as_retriever`)."""
+        return self.as_retriever(**retriever).explain(question, top=top)
+
+    def info(self, *, verify: bool = False) -> IndexInfo:
+        """Return what the index holds; ``verify`` checks every link of it as well."""
+        with self._store.snapshot() as snapshot:
+            config, scripts = snapshot.config, dict(snapshot.scripts())
+            sources, generation = tuple(snapshot.sources()), snapshot.generation
+        known = EmbeddingIdentity("", "", 0, scripts=config.scripts)
+        silent = sorted(s for s in scripts if config.vector_kinds and not known.knows(s))
+        return IndexInfo(
+            path=self._store.path,
+            generation=generation,
+            config=config,
+            sources=sources,
+            scripts=scripts,
+            silent_scripts=tuple(silent),
+            bytes=sum(file.stat().st_size for file in self._store.path.iterdir()),
+            findings=tuple(self._store.verify()) if verify else None,
+        )
+
+    def close(self) -> None:
+        """Close the connections to the index."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _query_generator(self, queries: int, llm: LLM | None) -> QueryGenerator | None:
+        if queries < 1:
+            raise ConfigError(f"queries is {queries}", hint="1 is the question alone")
+        if queries == 1:
+            return None
+        model = llm or load_llm(self._settings)
+        if model is None:
+            raise ConfigError(
+                "further queries are written by a language model, and none is named",
+                hint="name one with --llm or the setting llm",
+            )
+        from rag_app.answer.queries import generate_queries
+
+        prompts = load_prompts(self._settings.prompts)
+        return lambda question: generate_queries(model, question, queries - 1, prompts=prompts)
+
+
+class JoinedIndex:
+    """Several indexes asked as one, without merging them.
+
+    Rankings are fused by rank; hits say in ``origin`` which index they came from.
+    """
+
+    def __init__(self, indexes: Sequence[Index]) -> None:
+        if not indexes:
+            raise ConfigError("no index to ask", hint="give one or more indexes")
+        self._indexes = tuple(indexes)
+        names = [index.name for index in indexes]
+        unique = len(set(names)) == len(names)
+        self._members = {
+            index.name if unique else str(index.path): index for index in self._indexes
+        }
+
+    def as_retriever(
+        self,
+        strategy: str | Strategy | None = None,
+        *,
+        callback_manager: CallbackManager | None = None,
+        **retriever: Any,
+    ) -> JoinedRetriever:
+        """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
+        parts = [
+            index.as_retriever(strategy, origin=origin, **retriever)
+            for origin, index in self._members.items()
+        ]
+        return JoinedRetriever(parts, callback_manager=callback_manager)
+
+    def as_query_engine(
+        self,
+        strategy: str | Strategy | None = None,
+        *,
+        llm: LLM | None = None,
+        streaming: bool = False,
+        callback_manager: CallbackManager | None = None,
+        **retriever: Any,
+    ) -> CitedQueryEngine:
+        """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
+        first = self._indexes[0]
+        llm = llm or load_llm(first._settings)
+        stores = {origin: index.store for origin, index in self._members.items()}
+        found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
+        return _engine(found, first, stores, llm, streaming, callback_manager)
+
+    def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
+        """Return why a question finds what it finds."""
+        return self.as_retriever(**retriever).explain(question, top=top)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for index in self._indexes:
+            index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _engine(
+    retriever: StrategyRetriever,
+    index: Index,
+    stores: Store | dict[str, Store],
+    llm: LLM | None,
+    streaming: bool,
+    callback_manager: CallbackManager | None,
+) -> CitedQueryEngine:
+    settings = index._settings
+    return CitedQueryEngine(
+        retriever,
+        llm=llm,
+        evidence=StoreEvidence(stores),
+        embed_model=index.embed_model if retriever.strategy.needs_vectors else None,
+        streaming=streaming,
+        prompts=load_prompts(settings.prompts),
+        limits=Limits(answer_tokens=settings.llm_max_tokens),
+        callback_manager=callback_manager,
+    )
+
+
+def _named(settings: Settings, field: str) -> Any:
+    """Return a setting that somebody named; None where the index decides."""
+    return getattr(settings, field) if field in settings.model_fields_set else None
+
+
+def _child_sizes(settings: Settings) -> tuple[int, ...] | None:
+    """Return the sizes that somebody named; None: each pipeline has its own."""
+    sizes: tuple[int, ...] | None = _named(settings, "child_sizes")
+    return sizes
+
+
+def _config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexConfig:
+    model = identity or EmbeddingIdentity("", "", 0)
+    return IndexConfig(
+        embed_model=model.name,
+        embed_fingerprint=model.fingerprint,
+        dimension=model.dimension,
+        query_instruction=model.query_instruction,
+        text_instruction=model.text_instruction,
+        scripts=model.scripts,
+        precision=model.precision,
+        reader=settings.reader,
+        tokenizer=TOKENIZER_NAME,
+        terms=TERMS_VERSION,
+        parent_size=settings.parent_size,
+        window=settings.window,
+    )
+
+
+def _checked_model(
+    store: Store, settings: Settings, embed_model: BaseEmbedding | None
+) -> BaseEmbedding | None:
+    """Return the model that is named (loaded), or None where the index decides."""
+    model = embed_model
+    if model is None and store.config.embed_model and "embed_model" in settings.model_fields_set:
+        model = load_embedding(settings)
+    _check_model(store, settings, model)
+    return model
+
+
+def _check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
+    """Compare what is named with what the index records; what is not named is not compared."""
+    stored = store.config
+    wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=TERMS_VERSION)
+    if model is not None and stored.embed_model:
+        identity = describe_embedding(model)
+        wanted = replace(
+            wanted,
+            embed_model=identity.name,
+            embed_fingerprint=identity.fingerprint,
+            dimension=identity.dimension,
+            query_instruction=identity.query_instruction,
+            text_instruction=identity.text_instruction,
+        )
+    named = {
+        field: getattr(settings, field)
+        for field in ("parent_size", "window")
+        if field in settings.model_fields_set
+    }
+    check_config(stored, replace(wanted, **named), where=str(store.path))
+
+
+def _settings_of(config: IndexConfig, settings: Settings) -> Settings:
+    """Return the settings that load the model an index records, where none is named."""
+    if "embed_model" in settings.model_fields_set:
+        return settings
+    return settings.model_copy(
+        update={
+            "embed_model": config.embed_model,
+            "embed_scripts": config.scripts,
+            "query_instruction": config.query_instruction,
+            "text_instruction": config.text_instruction,
+        }
+    )
