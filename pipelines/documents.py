@@ -227,6 +227,8 @@ def adopt(document: Document) -> Document:
     (paths and times aside); without an id of its own that hash becomes the id.
     A page map of ours stays; a number in ``page_label`` makes the whole one page.
     """
+    if document.metadata.get("reader") and document.metadata.get("content_hash"):
+        return document.model_copy(deep=True)
     text = sanitise(document.text)
     metadata = {"file_name": "", "file_path": "", **document.metadata}
     metadata.setdefault("title", clean_stem(Path(str(metadata["file_name"])).stem))

@@ -150,7 +150,8 @@ def _digest(group: Sequence[BaseNode], pieces: Mapping[str, list[IndexNode]]) ->
         [_identity(node), [_identity(piece) for piece in pieces.get(node.node_id, ())]]
         for node in group
     ]
-    return text_hash(json.dumps(content, sort_keys=True, default=str))
+    source = group[0].ref_doc_id
+    return text_hash(json.dumps([source, content], sort_keys=True, default=str))
 
 
 def _identity(node: BaseNode) -> list[Any]:

@@ -38,4 +38,5 @@ def splitter_spans(splitter: TransformComponent, text: str, within: Span) -> lis
         earliest = at + (len(chunk) if apart else 1)
         start, stop = trim(text, offset + at, offset + at + len(chunk))
         spans.append((start, stop))
-    return spans
+    # A hierarchical splitter gives one span at several levels.
+    return list(dict.fromkeys(spans))

@@ -1,0 +1,241 @@
+import pickle
+import shutil
+
+import pytest
+from llama_index.core.schema import Document, MetadataMode
+from pypdf import PdfReader, PdfWriter
+
+from pipelines.documents import (
+    READERS,
+    Limits,
+    adopt,
+    content_hash,
+    page_map,
+    pages_of,
+    read_pdf,
+    reader_fingerprint,
+)
+from pipelines.errors import (
+    ConfigError,
+    DamagedError,
+    EmptyFileError,
+    EncryptedError,
+    NoTextError,
+    NotPdfError,
+    ReadError,
+)
+from pipelines.structure import structure_of
+from tests.support.pdfs import make_pdf
+
+readers = pytest.mark.parametrize("reader", READERS)
+SPLIT = ["The report of 2018. Revenue of the group grew to", "$4.2 million in the north. It fell."]
+
+
+@readers
+def test_a_sentence_over_a_page_break_is_one_and_on_both_pages(tmp_path, reader):
+    """Case 12."""
+    document = read_pdf(make_pdf(tmp_path / "report.pdf", SPLIT), reader=reader)
+    sentences = [document.text[a:b] for a, b in structure_of(document.text).sentences]
+    assert "Revenue of the group grew to\n$4.2 million in the north." in sentences
+    start, end = structure_of(document.text).sentences[1]
+    assert [page.number for page in pages_of(page_map(document), start, end)] == [1, 2]
+
+
+@readers
+def test_a_japanese_sentence_over_a_page_break_has_no_gap(tmp_path, reader):
+    """Case 12."""
+    pages = ["この製品の保証期間は、お買い上げの日か", "ら二年間とします。次の文です。"]
+    document = read_pdf(make_pdf(tmp_path / "manual.pdf", pages), reader=reader)
+    assert "お買い上げの日から二年間とします。" in document.text
+
+
+@readers
+def test_physical_page_and_printed_label_are_both_kept(tmp_path, reader):
+    """Case 13."""
+    labels = ["i", "ii", "1", "2", "A-1"]
+    pages = [f"Text of page {label}." for label in labels]
+    document = read_pdf(make_pdf(tmp_path / "book.pdf", pages, labels=labels), reader=reader)
+    found = page_map(document)
+    assert [(page.number, page.label) for page in found] == list(enumerate(labels, start=1))
+    assert [document.text[page.start : page.end] for page in found] == pages
+    assert [page.raw.strip() for page in found] == pages
+
+
+def test_pages_without_labels_are_labelled_by_their_number(tmp_path):
+    document = read_pdf(make_pdf(tmp_path / "plain.pdf", ["One.", "Two."]))
+    assert [page.label for page in page_map(document)] == ["1", "2"]
+
+
+@readers
+def test_an_empty_user_password_opens_an_aes_file(tmp_path, reader):
+    path = make_pdf(tmp_path / "sealed.pdf", ["Net sales grew."], password="")
+    document = read_pdf(path, reader=reader)
+    assert document.text == "Net sales grew."
+    assert document.metadata["read_by"].startswith(reader)
+
+
+@readers
+def test_a_password_opens_the_file_it_belongs_to(tmp_path, reader):
+    path = make_pdf(tmp_path / "locked.pdf", ["Net sales grew."], password="open sesame")
+    assert read_pdf(path, reader=reader, password="open sesame").text == "Net sales grew."
+    with pytest.raises(EncryptedError, match=r"locked\.pdf: the password given"):
+        read_pdf(path, reader=reader, password="wrong")
+
+
+def _truncated(path):
+    data = make_pdf(path, ["Some text."] * 3).read_bytes()
+    path.write_bytes(data[: len(data) // 4])
+
+
+def _locked(path):
+    make_pdf(path, ["Some text."], password="secret")
+
+
+def _scan(path):
+    make_pdf(path, ["", ""], scanned=(1, 2))
+
+
+BAD_FILES = [
+    (_locked, EncryptedError, "password"),
+    (_truncated, DamagedError, "damaged"),
+    (lambda path: path.write_bytes(b""), EmptyFileError, "0 bytes"),
+    (lambda path: path.write_bytes(b"<!DOCTYPE html><p>404"), NotPdfError, "HTML"),
+    (lambda path: path.write_bytes(b"PK\x03\x04docx"), NotPdfError, "office"),
+    (lambda path: path.write_bytes(b"\x89PNG\r\n"), NotPdfError, "image"),
+    (lambda path: path.write_bytes(b"plain words"), NotPdfError, "does not begin like a PDF"),
+    (lambda path: path.write_bytes(b"%PDF-1.7\n" + b"\x00" * 500), DamagedError, "damaged"),
+    (_scan, NoTextError, "none of its 2 pages"),
+]
+
+
+@readers
+@pytest.mark.parametrize(("make", "error", "reason"), BAD_FILES)
+def test_each_bad_file_has_its_own_reason(tmp_path, reader, make, error, reason):
+    """Case 20."""
+    path = tmp_path / "bad.pdf"
+    make(path)
+    with pytest.raises(ReadError) as caught:
+        read_pdf(path, reader=reader)
+    assert type(caught.value) is error
+    assert reason in caught.value.message
+    assert caught.value.message.startswith("bad.pdf: ")
+    assert caught.value.hint
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_a_missing_file_and_a_folder_are_read_errors(tmp_path):
+    for path in (tmp_path / "none.pdf", tmp_path):
+        with pytest.raises(ReadError, match="check the path"):
+            read_pdf(path)
+
+
+def test_an_unknown_reader_is_an_error_that_names_the_known_ones(tmp_path):
+    with pytest.raises(ConfigError, match="pypdfium2, pypdf"):
+        read_pdf(tmp_path / "x.pdf", reader="magic")
+
+
+@readers
+def test_a_document_with_some_empty_pages_is_read(tmp_path, reader):
+    path = make_pdf(tmp_path / "mixed.pdf", ["Text of one.", "", "Text of three."], scanned=(2,))
+    pages = page_map(read_pdf(path, reader=reader))
+    assert [page.number for page in pages if not page.raw.strip()] == [2]
+
+
+@pytest.mark.parametrize(
+    "limits", [Limits(pages=2), Limits(page_characters=10), Limits(characters=30)]
+)
+@readers
+def test_a_file_that_unfolds_too_far_is_refused(tmp_path, reader, limits):
+    path = make_pdf(tmp_path / "bomb.pdf", ["Some words of text."] * 3)
+    with pytest.raises(DamagedError, match="limit"):
+        read_pdf(path, reader=reader, limits=limits)
+
+
+def test_the_other_reader_reads_what_one_cannot(tmp_path, monkeypatch):
+    def broken(data, password, limits):
+        raise DamagedError("it is damaged")
+
+    monkeypatch.setattr("pipelines.documents.READERS", READERS | {"pypdfium2": broken})
+    document = read_pdf(make_pdf(tmp_path / "odd.pdf", ["Some text."]))
+    assert document.text == "Some text."
+    assert document.metadata["reader"] == reader_fingerprint("pypdfium2")
+    assert document.metadata["read_by"] == reader_fingerprint("pypdf")
+
+
+def test_same_bytes_are_the_same_document_at_any_path(tmp_path):
+    path = make_pdf(tmp_path / "a.pdf", ["Some text."])
+    copy = tmp_path / "b.pdf"
+    shutil.copy(path, copy)
+    one, other = read_pdf(path), read_pdf(copy)
+    assert one.id_ == other.id_ == content_hash(path) == content_hash(path.read_bytes())
+    assert one.text == other.text
+
+
+def test_metadata_eats_nothing_of_what_is_embedded_or_read(tmp_path):
+    document = read_pdf(make_pdf(tmp_path / "a.pdf", ["Some text."]))
+    for mode in (MetadataMode.EMBED, MetadataMode.LLM):
+        assert document.get_content(metadata_mode=mode) == "Some text."
+
+
+@readers
+@pytest.mark.parametrize(
+    ("options", "title"),
+    [
+        ({"title": "Annual Report of Acme"}, "acme 2018 10K, Annual Report of Acme"),
+        ({"title": "0000078003-22-000027"}, "acme 2018 10K"),
+        ({"heading": "Acme Corporation"}, "acme 2018 10K, Acme Corporation"),
+        ({"title": "untitled", "heading": "Acme Report"}, "acme 2018 10K, Acme Report"),
+        ({}, "acme 2018 10K"),
+        ({"title": "2018 acme"}, "acme 2018 10K"),
+    ],
+)
+def test_title_is_the_stem_and_what_page_one_confirms(tmp_path, reader, options, title):
+    text = "The report tells of acme and its sales in 2018.\nIt has many words of plain type.\n" * 3
+    path = make_pdf(tmp_path / "acme_2018_10K.pdf", [text], **options)
+    assert read_pdf(path, reader=reader).metadata["title"] == title
+
+
+def test_adopted_documents_keep_their_id_or_get_one_of_their_content():
+    assert adopt(Document(text="x", id_="mine")).id_ == "mine"
+    one, other = adopt(Document(text="x")), adopt(Document(text="x"))
+    assert one.id_ == other.id_ == one.metadata["content_hash"]
+    assert adopt(Document(text="x", metadata={"year": 2018})).id_ != one.id_
+    assert adopt(Document(text="x", metadata={"file_path": "/a/b"})).id_ == one.id_
+
+
+def test_an_adopted_document_is_a_clean_copy():
+    given = Document(text="a\x00b\r\nc \ud800", metadata={"year": 2018})
+    taken = adopt(given)
+    assert taken.text == "ab\nc "
+    assert given.metadata == {"year": 2018}
+    assert taken.metadata["year"] == 2018
+    assert page_map(taken) == []
+
+
+def test_a_page_label_makes_an_adopted_document_one_page():
+    taken = adopt(Document(text="Some text.", metadata={"page_label": "7", "file_name": "a_b.pdf"}))
+    assert [(page.number, page.label, page.raw) for page in page_map(taken)] == [
+        (7, "7", "Some text.")
+    ]
+    assert taken.metadata["title"] == "a b"
+
+
+def test_a_document_of_ours_keeps_its_pages_when_adopted(tmp_path):
+    document = read_pdf(make_pdf(tmp_path / "a.pdf", SPLIT))
+    taken = adopt(document)
+    assert taken is not document
+    assert (taken.id_, taken.text, taken.metadata) == (
+        document.id_,
+        document.text,
+        document.metadata,
+    )
+
+
+def test_a_rotated_and_reordered_file_is_read_page_by_page(tmp_path):
+    path = make_pdf(tmp_path / "a.pdf", ["First page text.", "Second page text."])
+    writer = PdfWriter()
+    for page in reversed(PdfReader(path).pages):
+        writer.add_page(page.rotate(90))
+    turned = tmp_path / "turned.pdf"
+    writer.write(turned)
+    assert read_pdf(turned).text.split() == ["Second", "page", "text.", "First", "page", "text."]
