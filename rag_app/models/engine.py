@@ -134,5 +134,5 @@ def _pad(ids: Sequence[Sequence[int]], rows: npt.NDArray[np.intp], width: int) -
     for place, row in enumerate(rows):
         text = ids[row]
         padded[place, : len(text)] = text
-        mask[place, : len(text)] = 1
+        mask[place, : max(1, len(text))] = 1  # a mean over no token would be no number
     return Batch(rows, padded, mask)
