@@ -39,6 +39,7 @@ Progress = Callable[[str, Stage, int, int], None]
 
 _GROUP = 1024  # texts that are embedded together, so that small files share batches
 _FEW = 3  # files up to which no worker processes are started
+_WORTH = 2 << 20  # bytes below which starting one takes longer than reading here
 
 
 def ingest(
@@ -249,16 +250,16 @@ class _Run:
                 yield task, _parse_document(task.item, chunking)
         files = [task for task in work if task.item.path is not None]
         paths = [task.item.path for task in files if task.item.path is not None]
-        outcomes = parse_all(paths, chunking, self._processes(len(paths)))
+        outcomes = parse_all(paths, chunking, self._processes(files))
         for task, (_, outcome) in zip(files, outcomes, strict=True):
             yield task, outcome
 
-    def _processes(self, files: int) -> int:
+    def _processes(self, files: Sequence[_Work]) -> int:
         if self._workers is not None:
-            return min(self._workers, files)
-        if files <= _FEW:
+            return min(self._workers, len(files))
+        if len(files) <= _FEW or sum(task.item.size for task in files) < _WORTH:
             return 0
-        return max(1, min(files, (os.cpu_count() or 1) - 1))
+        return max(1, min(len(files), (os.cpu_count() or 1) - 1))
 
     def _write(self, group: Sequence[tuple[_Work, Parsed]]) -> None:
         """Embed a group of files together and write each; a fault stays with its own file."""

@@ -8,13 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from pipelines.errors import IndexExistsError, IndexReadOnlyError
+from rag_app.store.arrayfile import sync_folder
 from rag_app.store.build import build_derived
 from rag_app.store.config import dump_config
 from rag_app.store.connect import Connections, is_writable, open_writer, translated
 from rag_app.store.lock import refuse_network_drive, writer_lock
-from rag_app.store.protocol import IndexConfig
+from rag_app.store.protocol import Finding, IndexConfig
 from rag_app.store.schema import DATABASE, LOCK, create_tables
 from rag_app.store.snapshot import SqliteSnapshot
+from rag_app.store.verify import verify_index
 from rag_app.store.views import Views
 from rag_app.store.writer import SqliteWriter
 
@@ -75,6 +77,19 @@ class SqliteStore:
             finally:
                 _tidy(sql)
                 sql.close()
+
+    def verify(self) -> list[Finding]:
+        """Check every link of the index and return what is wrong (nothing: ``[]``).
+
+        Raises:
+            IndexDamagedError: it is so damaged that it cannot be checked.
+        """
+        with self._connections.borrow() as connection, translated(self._path):
+            connection.sql.execute("BEGIN")
+            try:
+                return verify_index(connection.sql, self._path)
+            finally:
+                connection.sql.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close all connections; the last one of all processes leaves no write-ahead log."""
@@ -148,6 +163,7 @@ def _make(path: Path, database: Path, config: IndexConfig) -> None:
         finally:
             sql.close()
     draft.rename(database)
+    sync_folder(path)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,188 @@
+"""Several indexes → one: contents are copied as they are, nothing is embedded again."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import ConfigError, IndexExistsError, IndexMismatchError
+from rag_app.store.arrayfile import sync_folder
+from rag_app.store.config import differences, with_kinds
+from rag_app.store.lock import writer_lock
+from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
+from rag_app.store.schema import DATABASE, DERIVED, LOCK
+from rag_app.store.sqlite import create_store
+
+_DRAFT = "merging-"
+
+
+@dataclass(frozen=True)
+class MergeReport:
+    """What a merge did.
+
+    Attributes:
+        into: the new index.
+        contents: how many contents it holds.
+        taken: how many of them came from each index, by name.
+        shared: how many contents were in more than one.
+    """
+
+    into: Path
+    contents: int
+    taken: Mapping[str, int]
+    shared: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON document of ``rag merge --json``."""
+        return {
+            "into": str(self.into),
+            "contents": self.contents,
+            "taken": dict(self.taken),
+            "shared": self.shared,
+        }
+
+
+def merge(sources: Mapping[str, Store], into: Path) -> MergeReport:
+    """Write the contents of all sources into a new index.
+
+    The sources are only read. The same content is held once, with all its names
+    and all kinds of nodes that any source has of it. Each content knows from which
+    index it came (``origin``). A merge that is stopped leaves no index.
+
+    Args:
+        sources: the indexes, by the names that hits will call them.
+        into: folder of the new index.
+
+    Raises:
+        ConfigError: no source.
+        IndexExistsError: there is an index in ``into`` already.
+        IndexMismatchError: models, chunking or tokenizers differ; says which.
+        IndexReadOnlyError: the folder cannot be written.
+    """
+    config = merged_config({name: store.config for name, store in sources.items()})
+    with _draft(into) as draft:
+        copy = _Copy(draft, config)
+        for name, store in sources.items():
+            copy.add(name, store)
+        copy.close()
+    return MergeReport(into, sum(copy.taken.values()), copy.taken, copy.shared)
+
+
+def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
+    """Return the configuration of an index that holds what all of these hold.
+
+    Raises:
+        IndexMismatchError: two of them cannot be in one index; names both, and why.
+    """
+    if not configs:
+        raise ConfigError("there is no index to merge", hint="name two or more")
+    names = list(configs)
+    # One with vectors decides the model; an index of words alone goes with any.
+    first = next((name for name in names if configs[name].embed_model), names[0])
+    merged = configs[first]
+    for name in names:
+        found = differences(merged, configs[name])
+        if found:
+            sides = "; ".join(
+                f"{what}: {one!r} in {first}, {other!r} in {name}" for what, one, other in found
+            )
+            raise IndexMismatchError(
+                f"{first} and {name} cannot be merged: {sides}",
+                hint="ingest the files of one of them again with the settings of the other, "
+                "or ask both without merging",
+            )
+        merged = with_kinds(
+            merged, vectors=configs[name].vector_kinds, words=configs[name].word_kinds
+        )
+    return merged
+
+
+class _Copy:
+    """Copies contents into a new index, each in one transaction."""
+
+    def __init__(self, path: Path, config: IndexConfig) -> None:
+        self.taken: dict[str, int] = {}
+        self.shared = 0
+        self._store = create_store(path, config)
+        self._here: dict[str, SourceInfo] = {}
+        self._documents: set[str] = set()
+        self._stack = contextlib.ExitStack()
+        self._writer: Writer = self._stack.enter_context(self._store.writer())
+
+    def add(self, name: str, store: Store) -> None:
+        """Copy one source, as it is in one generation."""
+        self.taken[name] = 0
+        with store.snapshot() as snapshot:
+            for source in snapshot.sources():
+                found = _named(snapshot.export(source.content_hash), name)
+                known = self._here.get(source.content_hash)
+                if known is None:
+                    self._put(source, found)
+                    self.taken[name] += 1
+                else:
+                    self._join(known, found)
+                    self.shared += 1
+
+    def close(self) -> None:
+        """Build the derived files and close the new index."""
+        self._stack.close()
+        self._store.close()
+
+    def _put(self, source: SourceInfo, found: Prepared) -> None:
+        if source.document_id in self._documents:
+            # Two users gave one id to different texts.
+            found.document.id_ = f"{source.document_id} ({found.origin})"
+        self._documents.add(found.document.id_)
+        self._here[source.content_hash] = source
+        self._writer.put(found)
+
+    def _join(self, known: SourceInfo, found: Prepared) -> None:
+        content_hash = known.content_hash
+        if known.reader == found.document.metadata.get("reader"):
+            # The same nodes have the same ids: only what is missing is added.
+            self._writer.extend(replace(found, built=(found.built or frozenset()) | known.built))
+        for name, origin in found.origins.items():
+            self._writer.add_name(content_hash, name, origin=origin)
+
+
+def _named(found: Prepared, index: str) -> Prepared:
+    """Note the index's name as the origin of a content and its names, unless they have one."""
+    origins = {name: origin or index for name, origin in found.origins.items()}
+    return replace(found, origin=found.origin or index, origins=origins)
+
+
+@contextlib.contextmanager
+def _draft(into: Path) -> Iterator[Path]:
+    """Yield a folder to build in; leaving moves what was built into place, the database last."""
+    made = not into.exists()
+    into.mkdir(parents=True, exist_ok=True)
+    with writer_lock(into / LOCK, timeout=30.0):
+        if (into / DATABASE).exists():
+            raise IndexExistsError(
+                f"there is an index in {into} already", hint="give a folder without one"
+            )
+        # What a killed merge left behind belongs to no index.
+        for left in (*into.glob(f"{_DRAFT}*"), into / DERIVED):
+            shutil.rmtree(left, ignore_errors=True)
+        draft = into / f"{_DRAFT}{os.getpid()}"
+        try:
+            yield draft
+            _move(draft, into, (DERIVED, DATABASE))
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            if made:
+                shutil.rmtree(into, ignore_errors=True)
+            raise
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _move(draft: Path, into: Path, names: Sequence[str]) -> None:
+    for name in names:
+        if (draft / name).exists():
+            (draft / name).rename(into / name)
+            sync_folder(into)
