@@ -1,0 +1,100 @@
+"""Speed and memory, of this project and of its peers, on the same files and machine.
+
+::
+
+    RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.speed cold ingest stages full
+    RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.speed warm throughput growth plot
+    .venv/bin/python -m benchmarks.speed table
+
+Each section is measured alone and merged into ``benchmarks/results/speed.json``.
+Compared runs are interleaved; medians are reported. Times hold for one machine,
+ratios carry over.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from benchmarks import datasets, speed_files, speed_warm
+from benchmarks.measure import run
+from benchmarks.peers import PEERS
+from benchmarks.quality import machine
+from benchmarks.runs import HERE, RESULTS
+from benchmarks.speed_tables import speed_tables
+
+FILE = RESULTS / "speed.json"
+SECTIONS = ("cold", "ingest", "stages", "full", "warm", "throughput", "growth")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line says; return the exit code."""
+    parser = argparse.ArgumentParser(prog="benchmarks.speed", description=__doc__)
+    parser.add_argument("sections", nargs="+", choices=(*SECTIONS, "table", "plot"))
+    parser.add_argument("--peers", nargs="*", default=list(PEERS), choices=PEERS)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--pages", type=int, default=300, help="pages of the ingest sample")
+    parser.add_argument("--cold-pages", type=int, default=1000)
+    parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 20_000, 100_000])
+    parser.add_argument("--growth", type=int, nargs="*", default=[65, 650, 6500])
+    options = parser.parse_args(arguments)
+    for section in options.sections:
+        if section == "table":
+            print(speed_tables(json.loads(FILE.read_text())))
+        elif section == "plot":
+            subprocess.run([speed_files.PEERS_PYTHON, HERE / "plot.py", FILE, RESULTS], check=True)
+        else:
+            _section(section, options)
+    return 0
+
+
+def _section(section: str, options: argparse.Namespace) -> None:
+    try:
+        files = [] if section == "warm" else list(datasets.load("financebench").files)
+    except datasets.DataMissingError as reason:
+        print(f"{section}: skipped: {reason}")
+        return
+    jobs: dict[str, Callable[[], dict[str, Any]]] = {
+        "cold": lambda: speed_files.cold(files, options.peers, options.rounds, options.cold_pages),
+        "ingest": lambda: speed_files.ingest(files, options.peers, options.rounds, options.pages),
+        "stages": lambda: speed_files.stages(files, options.pages),
+        "full": lambda: speed_files.full(files),
+        "warm": lambda: speed_warm.warm(options.sizes),
+        "throughput": lambda: _throughput(options.cold_pages),
+        "growth": lambda: speed_files.growth(files, options.growth),
+    }
+    load = os.getloadavg()[0]
+    started = time.perf_counter()
+    result = jobs[section]()
+    result |= {"took_s": time.perf_counter() - started, "load_at_start": load}
+    results = json.loads(FILE.read_text()) if FILE.exists() else {}
+    results[section] = result
+    results["machine"] = machine()
+    RESULTS.mkdir(exist_ok=True)
+    FILE.write_text(json.dumps(results, indent=1) + "\n")
+    print(json.dumps({section: result}, indent=1), flush=True)
+
+
+def _throughput(pages: int) -> dict[str, Any]:
+    """Measure in a process of its own, so that its memory is that of answering alone."""
+    index = speed_files.WORK / f"cold-{pages}" / "ours"
+    questions = [q.text for q in datasets.load("financebench").questions][:64]
+    script = (
+        "import json, sys\nfrom pathlib import Path\n"
+        "from benchmarks.speed_warm import throughput\n"
+        "index, questions = json.loads(sys.argv[1])\n"
+        "print(json.dumps(throughput(Path(index), questions)))"
+    )
+    done = run([sys.executable, "-c", script, json.dumps([str(index), questions])])
+    found: dict[str, Any] = json.loads(done.output.splitlines()[-1])
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,147 @@
+"""Warm queries, throughput and resident memory, in this process."""
+
+from __future__ import annotations
+
+import resource
+import tempfile
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.measure import median, pss_mb, timed
+from benchmarks.synthetic import DIMENSION, KINDS, RandomEmbedding, build, words
+
+QUERIES = 40
+AT_ONCE = 8
+
+
+def warm(sizes: Sequence[int], compare_at: int = 20_000) -> dict[str, Any]:
+    """Return medians in ms of a hybrid query without the model's time, by vectors per list."""
+    entries = [_warm_one(size) for size in sizes]
+    return {"sizes": entries, "simple_vector_store": _against_simple(compare_at)}
+
+
+def _warm_one(size: int) -> dict[str, Any]:
+    from rag_app.retrieval.retriever import StrategyRetriever
+    from rag_app.retrieval.strategy import get_strategy
+    from rag_app.store.sqlite import open_store
+
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        path = Path(folder) / "index"
+        started = time.perf_counter()
+        build(path, size)
+        built = time.perf_counter() - started
+        store = open_store(path)
+        model = RandomEmbedding()
+        retriever = StrategyRetriever(
+            store, get_strategy("hybrid"), embed_model=model, similarity_top_k=5, strict=True
+        )
+        rng = np.random.default_rng(1)
+        questions = iter([" ".join(words(rng, 12)) for _ in range(QUERIES + 5)])
+        hybrid = timed(lambda: retriever.retrieve(next(questions)), QUERIES, warm_up=5)
+        arms = _arms(store, model)
+        store.close()
+    passes = one_pass(size)
+    return {
+        "vectors_per_list": size,
+        "lists": len(KINDS),
+        "build_s": built,
+        "hybrid_ms": median(hybrid) * 1e3,
+        "hybrid_p95_ms": float(np.quantile(hybrid, 0.95)) * 1e3,
+        **arms,
+        **passes,
+        "vector_arm_over_one_pass": arms["vector_arm_ms"] / passes["one_pass_ms"],
+    }
+
+
+def _arms(store: Any, model: RandomEmbedding) -> dict[str, float]:
+    rng = np.random.default_rng(2)
+    query = np.array(model.get_query_embedding("a question"), np.float32)
+    terms = [words(rng, 12) for _ in range(QUERIES + 3)]
+    with store.snapshot() as snapshot:
+        vector = timed(lambda: snapshot.search_vectors(KINDS[0], query, 50), QUERIES)
+        asked = iter(terms)
+        lexical = timed(lambda: snapshot.search_words("parent", next(asked), 50), QUERIES)
+    return {"vector_arm_ms": median(vector) * 1e3, "words_arm_ms": median(lexical) * 1e3}
+
+
+def one_pass(rows: int) -> dict[str, float]:
+    """Return how long reading ``rows`` float32 vectors once takes: a product, and a plain sum."""
+    matrix = np.random.default_rng(3).standard_normal((rows, DIMENSION), dtype=np.float32)
+    query = matrix[0].copy()
+    product = median(timed(lambda: matrix @ query, 20)) * 1e3
+    plain = median(timed(lambda: matrix.sum(), 20)) * 1e3
+    return {"one_pass_ms": product, "one_pass_sum_ms": plain}
+
+
+def _against_simple(rows: int) -> dict[str, Any]:
+    """Compare one arm of ours with LlamaIndex's SimpleVectorStore at the same size."""
+    from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+    from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQuery
+
+    from rag_app.store.sqlite import open_store
+
+    rng = np.random.default_rng(4)
+    matrix = rng.standard_normal((rows, DIMENSION), dtype=np.float32)
+    matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
+    nodes = [TextNode(id_=str(i), text="", embedding=row.tolist()) for i, row in enumerate(matrix)]
+    for node in nodes:
+        node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id="one")
+    simple = SimpleVectorStore()
+    simple.add(nodes)
+    query = VectorStoreQuery(query_embedding=matrix[0].tolist(), similarity_top_k=50)
+    theirs = median(timed(lambda: simple.query(query), 10, warm_up=1)) * 1e3
+    with tempfile.TemporaryDirectory(prefix="bench-") as folder:
+        path = Path(folder) / "index"
+        build(path, rows)
+        store = open_store(path)
+        with store.snapshot() as snapshot:
+            vector = matrix[0]
+            ours = median(timed(lambda: snapshot.search_vectors(KINDS[0], vector, 50), QUERIES))
+        store.close()
+    return {
+        "rows": rows,
+        "simple_vector_store_ms": theirs,
+        "vector_arm_ms": ours * 1e3,
+        "times_faster": theirs / (ours * 1e3),
+    }
+
+
+def throughput(index_path: Path, questions: Sequence[str]) -> dict[str, Any]:
+    """Return questions per second one at a time and eight at once, and whether cores are full."""
+    from rag_app import Index
+
+    index = Index.open(index_path)
+    found = {}
+    for name, ask in (
+        ("retrieve", index.as_retriever().retrieve),
+        ("answer", index.as_query_engine().query),
+    ):
+        for question in questions[:3]:
+            ask(question)
+        single = _rate(ask, questions, 1)
+        many = _rate(ask, questions, AT_ONCE)
+        found[name] = {
+            "one_at_a_time_per_s": single[0],
+            "one_at_a_time_cores": single[1],
+            "eight_at_once_per_s": many[0],
+            "eight_at_once_cores": many[1],
+            "ratio": many[0] / single[0],
+        }
+    found["resident_mb"] = pss_mb()
+    found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    index.close()
+    return found
+
+
+def _rate(ask: Any, questions: Sequence[str], threads: int) -> tuple[float, float]:
+    """Return questions per second, and how many cores were busy."""
+    cpu, started = time.process_time(), time.perf_counter()
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(ask, questions))
+    wall = time.perf_counter() - started
+    return len(questions) / wall, (time.process_time() - cpu) / wall
