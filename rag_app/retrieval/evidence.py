@@ -26,10 +26,10 @@ class Match:
 
 
 def matches_of(passage: Passage, rankings: Sequence[Ranking]) -> list[Match]:
-    """Return what each arm found in a passage, best first: by what it added, then by its arm.
+    """Return what each arm found in a passage.
 
-    An arm that found the passage for the question and once more among the preferred
-    documents is named once, with the better rank.
+    An arm that found a node for the question and once more among the preferred
+    documents is named once, with the better vote.
     """
     best: dict[tuple[str, str, str], Match] = {}
     for member in passage.members:
@@ -40,11 +40,7 @@ def matches_of(passage: Passage, rankings: Sequence[Ranking]) -> list[Match]:
             match = Match(ranking, part.rank, found, part.value)
             if key not in best or match.value > best[key].value:
                 best[key] = match
-    # A word arm finds whole passages, a vector arm the piece: at equal votes the piece says more.
-    return sorted(
-        best.values(),
-        key=lambda m: (-m.value, m.ranking.arm.how == "words", m.rank, m.ranking.arm.name),
-    )
+    return list(best.values())
 
 
 def _in(ranking: Ranking, passage_id: str) -> Found:
@@ -66,7 +62,10 @@ def _returned(
     passage: Passage, matches: Sequence[Match], pieces: Mapping[str, BaseNode]
 ) -> BaseNode:
     node = as_window(passage.node, passage.view, passage.window)
-    matched = [_matched(match, pieces, node) for match in matches]
+    entries = [(match, _matched(match, pieces, node)) for match in matches]
+    # Of equal votes the narrower evidence says more about where to look.
+    entries.sort(key=lambda pair: (-pair[0].value, len(pair[1]["text"]), pair[1]["arm"]))
+    matched = [entry for _, entry in entries]
     first = next(
         (entry["pages"] for entry in matched if entry["pages"]), node.metadata.get("pages")
     )
@@ -78,6 +77,18 @@ def _returned(
     node.excluded_embed_metadata_keys = _with(node.excluded_embed_metadata_keys, HIDDEN_KEYS)
     node.excluded_llm_metadata_keys = _with(node.excluded_llm_metadata_keys, HIDDEN_KEYS)
     return node
+
+
+def joined_evidence(copies: Sequence[BaseNode]) -> BaseNode:
+    """Return one node for several copies of it, each found by another arm, with all evidence."""
+    first, *others = copies
+    if not others:
+        return first
+    joined = first.model_copy(deep=True)
+    matched = [entry for copy in copies for entry in copy.metadata.get("matched") or ()]
+    if matched:
+        joined.metadata["matched"] = matched
+    return joined
 
 
 def as_window(node: BaseNode, view: View, window: tuple[int, int] | None) -> BaseNode:

@@ -56,17 +56,22 @@ class Reading:
 
 
 def read_passages(fused: Sequence[Fused], owners: Mapping[str, View], k: int) -> Reading:
-    """Return the first k passages of the fused ids.
+    """Return the first k passages of the fused ids; see :func:`collect`."""
+    return collect(((item, node, owners[item.key]) for item, node in _with_nodes(fused, owners)), k)
+
+
+def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> Reading:
+    """Return the first k passages of a ranking of nodes.
 
     A sentence is read with its window; windows of one document that overlap are
     one passage, which keeps the place of its best sentence.
     """
     reading = Reading()
-    for item, node in _with_nodes(fused, owners):
+    for item, node, view in ranked:
         if node is None:
             reading.gone.append(item.key)
             continue
-        passage = Passage(node, item.score, [item], owners[item.key], window_of(node))
+        passage = Passage(node, item.score, [item], view, window_of(node))
         overlapping = [other for other in reading.passages if _overlap(passage, other)]
         if overlapping:
             _merge(reading, overlapping, passage)

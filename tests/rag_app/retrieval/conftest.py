@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -65,23 +65,45 @@ def prepare(document: Document, config: IndexConfig) -> Prepared:
     )
 
 
+def make_store(path: Path, texts: Texts, metadata: Mapping[str, Any], **config: Any) -> Store:
+    """Return a store at a path that holds the texts by name."""
+    values = {"kinds": ("parent", *VECTOR_KINDS[1:]), "vector_kinds": VECTOR_KINDS, **config}
+    settings = IndexConfig("hash", "", DIMENSION, **values)
+    store = create_store(path, settings)
+    with store.writer() as writer:
+        for name, text in texts.items():
+            writer.put(prepare(paged(name, text, metadata), settings))
+    return store
+
+
 @pytest.fixture
-def build(tmp_path: Path) -> Callable[..., Store]:
+def build(tmp_path: Path) -> Iterator[Callable[..., Store]]:
     """Return a function that makes an index of texts by name."""
-    count = 0
+    made: list[Store] = []
 
     def make(texts: Texts, *, metadata: Mapping[str, Any] | None = None, **config: Any) -> Store:
-        nonlocal count
-        count += 1
-        values = {"kinds": ("parent", *VECTOR_KINDS[1:]), "vector_kinds": VECTOR_KINDS, **config}
-        settings = IndexConfig("hash", "", DIMENSION, **values)
-        store = create_store(tmp_path / f"index-{count}", settings)
-        with store.writer() as writer:
-            for name, text in texts.items():
-                writer.put(prepare(paged(name, text, metadata or {}), settings))
-        return store
+        made.append(make_store(tmp_path / f"index-{len(made)}", texts, metadata or {}, **config))
+        return made[-1]
 
-    return make
+    yield make
+    for store in made:
+        store.close()
+
+
+TOPICS = ["turbine", "pump", "valve", "filter", "gauge", "boiler", "pipe", "motor", "fan", "tank"]
+MANUAL = [
+    f"The {topic} is tested at {n}00 bar. The {topic} has number {n}."
+    for n, topic in enumerate(TOPICS)
+]
+
+
+@pytest.fixture(scope="package")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """One file of ten pages about ten parts; to be read only."""
+    pages = [page + " It is steel. " * 25 for page in MANUAL]
+    store = make_store(tmp_path_factory.mktemp("manual") / "index", {"manual.pdf": pages}, {})
+    yield store
+    store.close()
 
 
 @pytest.fixture
