@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 # A changed lock makes the environment anew: pip over an old llama-index leaves a mixture behind.
 LOCK   := requirements.lock
 
+DEMO_EN := To what sum did the allowance for ground works at the tower grow?
+DEMO_JA := 所定労働時間は１日何時間ですか。
+
 .PHONY: demo test check lint types layers format bench clean help
 
 help:  ## this list
