@@ -64,7 +64,7 @@ class _Builder:
         self.config = config
         self.weights = weights
         word = "embeddings.word_embeddings.weight"
-        self.prefix = next(prefix for prefix in _PREFIXES if prefix + word in weights)
+        self.prefix = next((prefix for prefix in _PREFIXES if prefix + word in weights), "")
         self.hidden = int(config["hidden_size"])
         self.heads = int(config["num_attention_heads"])
 

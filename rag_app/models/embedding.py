@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError
-from rag_app.models.folder import ModelFolder, locate
+from rag_app.models.folder import locate
 from rag_app.models.identity import EmbeddingIdentity
 from rag_app.models.known import find_by_name
+from rag_app.models.loading import LoadedEngine, find_model, load_engine, scripts_of
 from rag_app.models.recipe import UnsupportedModelError
 from rag_app.settings import Settings
 
@@ -20,63 +22,47 @@ __all__ = ["EmbeddingIdentity", "count_tokens", "describe_embedding", "load_embe
 _log = logging.getLogger(__name__)
 
 
-def load_embedding(settings: Settings) -> BaseEmbedding:
+def load_embedding(
+    settings: Settings, loading: Future[LoadedEngine] | None = None
+) -> BaseEmbedding:
     """Return the embedding model that the settings name; nothing is fetched unless they say so.
+
+    Args:
+        settings: name, runtime, precision, instructions and so on of the model.
+        loading: what ``loading.begin_loading`` returned for the same settings.
 
     Raises:
         ModelNotFoundError: it is not on this machine; the error says what to do.
         EmbeddingError: it cannot be used.
     """
-    folder = locate(
-        settings.embed_model, cache_dir=settings.cache_dir, download=settings.embed_download
-    )
     if settings.embed_runtime == "torch":
-        return _load_torch(folder, settings)
+        return _load_torch(settings)
     try:
-        return _load_openvino(folder, settings)
+        return _load_openvino(settings, loading)
     except UnsupportedModelError as reason:
         if settings.embed_runtime == "openvino":
             raise EmbeddingError(
-                f"OpenVINO does not serve the embedding model {folder.name}: {reason}",
+                f"OpenVINO does not serve the embedding model {settings.embed_model}: {reason}",
                 hint='set embed_runtime = "auto" or "torch"',
             ) from reason
-        _log.warning("torch computes the embedding model %s: %s", folder.name, reason)
-        return _load_torch(folder, settings)
+        _log.warning("torch computes the embedding model %s: %s", settings.embed_model, reason)
+        return _load_torch(settings)
 
 
-def _load_openvino(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
-    from rag_app.models.agreement import check_agreement
-    from rag_app.models.convert import converted_graph
-    from rag_app.models.engine import Engine, EngineConfig, is_direct
+def _load_openvino(settings: Settings, loading: Future[LoadedEngine] | None) -> BaseEmbedding:
     from rag_app.models.openvino import OpenVINOEmbedding
-    from rag_app.models.recipe import read_recipe
-    from rag_app.models.runtime import choose_precision
 
-    recipe = read_recipe(folder, settings.embed_max_tokens)
-    graph = None
-    if not is_direct(folder):
-        graph = converted_graph(folder, settings.cache_dir, limit_mb=settings.cache_limit_mb)
-    precision = choose_precision(settings.embed_precision)
-    engine = Engine(EngineConfig(folder, recipe, precision, settings.embed_threads, graph))
-    check_agreement(engine, settings.cache_dir)
-    query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
-    identity = EmbeddingIdentity(
-        name=folder.canonical_name,
-        fingerprint=folder.fingerprint,
-        dimension=recipe.dimension,
-        query_instruction=query,
-        text_instruction=text,
-        scripts=_scripts(folder, settings),
-        precision=precision,
-        max_tokens=recipe.max_tokens,
-    )
+    loaded = loading.result() if loading is not None else load_engine(settings)
     size = settings.embed_batch_size
     return OpenVINOEmbedding(
-        engine=engine, identity=identity, **({"embed_batch_size": size} if size else {})
+        engine=loaded.engine,
+        identity=loaded.identity,
+        **({"embed_batch_size": size} if size else {}),
     )
 
 
-def _load_torch(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
+def _load_torch(settings: Settings) -> BaseEmbedding:
+    folder = find_model(settings)
     from rag_app.models.reference import load_reference
 
     query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
@@ -85,17 +71,11 @@ def _load_torch(folder: ModelFolder, settings: Settings) -> BaseEmbedding:
         folder,
         query_instruction=query,
         text_instruction=text,
-        scripts=_scripts(folder, settings),
+        scripts=scripts_of(folder, settings),
         batch_size=settings.embed_batch_size or 64,
         max_tokens=settings.embed_max_tokens,
         precision="float32" if precision == "auto" else precision,
     )
-
-
-def _scripts(folder: ModelFolder, settings: Settings) -> tuple[str, ...]:
-    if settings.embed_scripts is not None:
-        return settings.embed_scripts
-    return folder.known.scripts if folder.known else ("*",)
 
 
 def describe_embedding(model: BaseEmbedding) -> EmbeddingIdentity:

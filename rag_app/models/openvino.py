@@ -12,6 +12,7 @@ from pydantic import PrivateAttr
 
 from rag_app.models.engine import Engine
 from rag_app.models.identity import EmbeddingIdentity
+from rag_app.models.recipe import UnsupportedModelError
 
 
 class OpenVINOEmbedding(BaseEmbedding):
@@ -49,7 +50,8 @@ class OpenVINOEmbedding(BaseEmbedding):
 
     def warm_up(self) -> None:
         """Begin to compile the model in the background; errors show on first use."""
-        threading.Thread(target=self._try_ready, name="embedding", daemon=True).start()
+        # Not a daemon: the runtime must not be torn down while it compiles.
+        threading.Thread(target=self._try_ready, name="embedding").start()
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return how many tokens each text has with its instruction, uncut."""
@@ -63,8 +65,12 @@ class OpenVINOEmbedding(BaseEmbedding):
             return
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> list[list[float]]:
-        vectors: list[list[float]] = self._engine.embed([prefix + text for text in texts]).tolist()
-        return vectors
+        try:
+            vectors = self._engine.embed([prefix + text for text in texts])
+        except UnsupportedModelError as error:  # it was served when it was last asked
+            raise EmbeddingError(f"the embedding model cannot be computed: {error}") from error
+        rows: list[list[float]] = vectors.tolist()
+        return rows
 
     def _get_query_embedding(self, query: str) -> list[float]:
         return self._embed(self._identity.query_instruction, [query])[0]

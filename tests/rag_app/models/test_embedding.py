@@ -16,10 +16,11 @@ import pytest
 from llama_index.core import MockEmbedding
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from pipelines.errors import EmbeddingError
+from pipelines.errors import EmbeddingError, ModelNotFoundError
 from rag_app.models import embedding as module
 from rag_app.models.embedding import count_tokens, describe_embedding, load_embedding, too_long
 from rag_app.models.engine import Engine
+from rag_app.models.loading import begin_loading
 from rag_app.models.recipe import UnsupportedModelError
 from rag_app.settings import Settings
 from tests.support.bilingual import BilingualEmbedding
@@ -102,6 +103,20 @@ def test_warm_up_compiles_in_the_background(cache: Path) -> None:
     assert len(model.get_query_embedding("a question")) == 384
 
 
+def test_an_engine_begun_in_the_background_is_used(cache: Path, minilm: BaseEmbedding) -> None:
+    settings = Settings(cache_dir=cache)
+    loading = begin_loading(settings)
+    model: Any = load_embedding(settings, loading)
+    assert model._engine is loading.result().engine
+    assert model.get_query_embedding("x") == minilm.get_query_embedding("x")
+
+
+def test_an_error_in_the_background_is_raised_where_the_model_is_wanted(cache: Path) -> None:
+    settings = Settings(cache_dir=cache, embed_model="/nowhere")
+    with pytest.raises(ModelNotFoundError, match="no folder"):
+        load_embedding(settings, begin_loading(settings))
+
+
 def test_precision_is_explicit_and_recorded(cache: Path) -> None:
     model = load_embedding(Settings(cache_dir=cache, embed_precision="float32"))
     assert describe_embedding(model).precision == "float32"
@@ -139,6 +154,14 @@ def test_a_failing_runtime_is_our_error(
     with pytest.raises(EmbeddingError, match="out of memory") as caught:
         minilm.get_text_embedding("x")
     assert caught.value.retryable
+
+
+def test_a_model_that_no_longer_compiles_is_our_error(
+    minilm: BaseEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Engine, "ready", _unsupported)
+    with pytest.raises(EmbeddingError, match="it is too new"):
+        minilm.get_text_embedding("x")
 
 
 def test_an_unwritable_cache_is_no_error(tmp_path: Path) -> None:
@@ -210,6 +233,10 @@ def test_same_model_compares_weights_before_names() -> None:
 
 def test_importing_the_models_imports_neither_torch_nor_openvino() -> None:
     assert not imported_by("rag_app.models.embedding") & {*HEAVY, "openvino", "tokenizers"}
+
+
+def test_beginning_in_the_background_imports_no_llama_index() -> None:
+    assert not imported_by("rag_app.models.loading") & {*HEAVY, "llama_index"}
 
 
 def test_a_first_question_imports_no_torch_and_sends_no_telemetry(tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""Weights as arrays over the file."""
+
+from __future__ import annotations
+
+import json
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.weights import map_safetensors
+
+
+def write(path: Path, kind: str, data: bytes, shape: list[int], **other: Any) -> Path:
+    entry = {"dtype": kind, "shape": shape, "data_offsets": [0, len(data)], **other}
+    header = json.dumps({"__metadata__": {"format": "pt"}, "w": entry}).encode()
+    path.write_bytes(struct.pack("<Q", len(header)) + header + data)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("kind", "data"),
+    [
+        ("F32", np.array([1.5, -2, 0, 8], np.float32).tobytes()),
+        ("F16", np.array([1.5, -2, 0, 8], np.float16).tobytes()),
+        ("BF16", np.array([1.5, -2, 0, 8], np.float32).view(np.uint16)[1::2].tobytes()),
+    ],
+)
+def test_each_number_format_is_read_as_float32(tmp_path: Path, kind: str, data: bytes) -> None:
+    weights = map_safetensors(write(tmp_path / "w", kind, data, [2, 2]))
+    assert weights["w"].dtype == np.float32
+    assert weights["w"].tolist() == [[1.5, -2], [0, 8]]
+
+
+def test_writing_to_a_view_does_not_change_the_file(tmp_path: Path) -> None:
+    path = write(tmp_path / "w", "F32", bytes(8), [2])
+    before = path.read_bytes()
+    map_safetensors(path)["w"][:] = 7
+    assert path.read_bytes() == before
+
+
+def test_whole_numbers_are_left_out(tmp_path: Path) -> None:
+    assert map_safetensors(write(tmp_path / "w", "I64", bytes(16), [2])) == {}
+
+
+@pytest.mark.parametrize(
+    ("data", "shape", "other"),
+    [
+        (bytes(8), [3], {}),
+        (bytes(8), [2], {"data_offsets": [0, 6]}),
+        (bytes(8), [2], {"data_offsets": None}),
+    ],
+)
+def test_a_damaged_file_is_refused(
+    tmp_path: Path, data: bytes, shape: list[int], other: dict[str, Any]
+) -> None:
+    with pytest.raises(UnsupportedModelError, match="does not read"):
+        map_safetensors(write(tmp_path / "w", "F32", data, shape, **other))
+
+
+@pytest.mark.parametrize("content", [b"", b"short", b"\xff" * 16, struct.pack("<Q", 4) + b"nope"])
+def test_what_is_no_such_file_is_refused(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "w").write_bytes(content)
+    with pytest.raises(UnsupportedModelError, match="does not read"):
+        map_safetensors(tmp_path / "w")
