@@ -10,6 +10,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
+from pipelines.errors import EmbeddingError
 from rag_app.models.engine import Engine
 from rag_app.models.identity import EmbeddingIdentity
 from rag_app.models.recipe import UnsupportedModelError
