@@ -1,11 +1,11 @@
 """Documents that the question names: found by their names, preferred, never required.
 
 A word of the question names the documents in whose file name, title or first page
-it stands, to the degree that it is theirs: how many times more frequent it is in
-their passages than in all passages (*lift*, the pointwise mutual information of
-word and documents). "Adobe" stands almost only in Adobe's reports, "2015" mostly
-in those of that year, "cash" everywhere. Nothing here knows a language or a kind
-of document; the words come from the documents themselves.
+it stands, to the degree that it is theirs: by the odds that a passage with this word
+is one of theirs, against the odds for any passage (the log odds ratio, with half a
+passage added to each count as in J. B. S. Haldane 1956). "Adobe" stands almost only
+in Adobe's reports, "2015" mostly in those of that year, "cash" everywhere. Nothing
+here knows a language or a kind of document; the words come from the documents.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from rag_app.retrieval.names import joined_in, names_in
 from rag_app.retrieval.rankings import View
 from rag_app.store.protocol import Selection, Snapshot, SourceInfo, Store
 
-# A word that is not e times as frequent in its documents as elsewhere names nothing.
-LEAST_LIFT = 1.0
+# A word that raises the odds less than e times names nothing.
+LEAST = 1.0
 # A word of the first page counts half: it may be there by chance.
 FIRST_PAGE_WEIGHT = 0.5
 # Documents with this share of the best one's score are preferred along with it.
@@ -55,7 +55,7 @@ class NamedDocument:
         document_id: id of its Document.
         name: its first name.
         origin: the index it is in.
-        score: sum of its words' lifts (logarithms), halved for words of the first page.
+        score: sum of its words' log odds ratios, halved for words of the first page.
         words: the words of the question that name it, strongest first.
     """
 
@@ -82,14 +82,14 @@ class Catalogue:
         passages: how many passages each has.
         strong: word → positions of the documents that have it in a file name or the title.
         weak: the same for first pages.
-        lifts: word → lift, as far as asked for; None: the word names nothing.
+        ratios: word → log odds ratio, as far as asked for; None: it names nothing.
     """
 
     sources: Sequence[SourceInfo]
     passages: Sequence[int]
     strong: Mapping[str, frozenset[int]]
     weak: Mapping[str, frozenset[int]]
-    lifts: dict[str, float | None] = field(default_factory=dict, compare=False)
+    ratios: dict[str, float | None] = field(default_factory=dict, compare=False)
 
     @property
     def applies(self) -> bool:
@@ -174,13 +174,13 @@ def score_documents(question: str, catalogue: Catalogue, view: View) -> list[Nam
     """Return the documents of one index that the question names, each with its score."""
     scores: dict[int, dict[str, float]] = {}
     for word in sorted(names_in(question) | joined_in(question)):
-        lift = _lift(word, catalogue, view.snapshot)
-        if lift is None:
+        ratio = _ratio(word, catalogue, view.snapshot)
+        if ratio is None:
             continue
         for position in catalogue.weak.get(word, ()):
-            scores.setdefault(position, {})[word] = FIRST_PAGE_WEIGHT * lift
+            scores.setdefault(position, {})[word] = FIRST_PAGE_WEIGHT * ratio
         for position in catalogue.strong.get(word, ()):
-            scores.setdefault(position, {})[word] = lift
+            scores.setdefault(position, {})[word] = ratio
     return [
         NamedDocument(
             document_id=catalogue.sources[position].document_id,
@@ -193,39 +193,38 @@ def score_documents(question: str, catalogue: Catalogue, view: View) -> list[Nam
     ]
 
 
-def _lift(word: str, catalogue: Catalogue, snapshot: Snapshot) -> float | None:
-    """Return ln(P(documents | word) / P(documents)) where that is enough to name them.
-
-    P is the share of passages: of all that lie in the documents of this name, and of
-    those that hold the word.
-    """
+def _ratio(word: str, catalogue: Catalogue, snapshot: Snapshot) -> float | None:
     members = catalogue.strong.get(word, frozenset()) | catalogue.weak.get(word, frozenset())
     if not members:
         return None
-    if word not in catalogue.lifts:
-        catalogue.lifts[word] = _measured(word, members, catalogue, snapshot)
-    return catalogue.lifts[word]
+    if word not in catalogue.ratios:
+        ratio = log_odds_ratio(word, members, catalogue, snapshot)
+        catalogue.ratios[word] = ratio if ratio >= LEAST else None
+    return catalogue.ratios[word]
 
 
-def _measured(
+def log_odds_ratio(
     word: str, members: Collection[int], catalogue: Catalogue, snapshot: Snapshot
-) -> float | None:
-    total = sum(catalogue.passages)
-    share = sum(catalogue.passages[position] for position in members) / total
+) -> float:
+    """Return how much a word raises the odds that a passage is one of some documents'.
+
+    Counts passages that hold the word, inside and outside of the documents, against
+    all passages inside and outside. 0 where there is nothing to choose from.
+    """
+    size = sum(catalogue.passages[position] for position in members)
+    others = sum(catalogue.passages) - size
     terms = search_terms(word)[:1]
-    if not terms or not 0 < share <= math.exp(-LEAST_LIFT):
-        return None
+    if not (terms and size and others):
+        return 0.0
     _, counts = snapshot.document_frequencies(PASSAGES, terms)
     everywhere = counts.get(terms[0], 0)
-    if not everywhere:
-        # No passage holds it: it is these documents' name and nothing else.
-        return math.log(1 / share)
-    own = _select(snapshot, [catalogue.sources[position] for position in members], None)
-    inside = len(snapshot.search_words(PASSAGES, terms, everywhere, own))
-    if not inside:
-        return None
-    lift = math.log(inside / everywhere / share)
-    return lift if lift >= LEAST_LIFT else None
+    # A name that no passage holds is as good as one that a single one of them holds.
+    inside = 1
+    if everywhere:
+        own = _select(snapshot, [catalogue.sources[position] for position in members], None)
+        inside = len(snapshot.search_words(PASSAGES, terms, everywhere, own))
+    outside = max(everywhere - inside, 0)
+    return math.log((inside + 0.5) / (outside + 0.5) * others / size)
 
 
 def _narrowed(

@@ -1,0 +1,156 @@
+"""Documents that the question names come first, softly."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
+
+from rag_app.retrieval.documents import Catalogues, read_catalogue
+from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
+from rag_app.retrieval.strategy import STRATEGIES
+from tests.rag_app.retrieval.conftest import make_store, paged, prepare
+from tests.support.embedding import HashEmbedding
+
+COMPANIES = ["Adobe", "Boeing", "Foot Locker", "Nike"]
+
+
+def report(company, year):
+    first = f"{company} Inc. Annual report. Fiscal year {year}. All rights are reserved by law."
+    body = [
+        f"Note {n}. The revenue and the cash of the year grew. Steel, {n}." * 4 for n in range(5)
+    ]
+    return [first, *(f"{page} {company} says so." for page in body)]
+
+
+@pytest.fixture(scope="module")
+def reports(tmp_path_factory):
+    texts = {
+        f"{company.upper().replace(' ', '')}_{year}_10K.pdf": report(company, year)
+        for company in COMPANIES
+        for year in (2019, 2020)
+    }
+    store = make_store(tmp_path_factory.mktemp("reports") / "index", texts, {})
+    yield store
+    store.close()
+
+
+def retriever(store, **options):
+    return StrategyRetriever(store, embed_model=HashEmbedding(), **options)
+
+
+def named(store, question, **options):
+    result = retriever(store, **options).retrieve_detailed(question)
+    return [document.name for document in result.preference.documents]
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("How did Nike's revenue grow?", {"NIKE_2019_10K.pdf", "NIKE_2020_10K.pdf"}),
+        ("Revenue of foot locker?", {"FOOTLOCKER_2019_10K.pdf", "FOOTLOCKER_2020_10K.pdf"}),
+        ("ＮＩＫＥ revenue", {"NIKE_2019_10K.pdf", "NIKE_2020_10K.pdf"}),
+        ("How did the revenue of the year grow?", set()),
+        ("Who wrote Hamlet?", set()),
+    ],
+)
+def test_documents_are_named_by_words_that_are_theirs(reports, question, names):
+    assert set(named(reports, question)) == names
+
+
+def test_a_year_glued_to_letters_chooses_among_the_companys_reports(reports):
+    assert named(reports, "What was Boeing's revenue in FY2020?")[0] == "BOEING_2020_10K.pdf"
+
+
+def test_the_named_document_is_found_where_the_words_alone_do_not_tell(reports):
+    question = "What was the cash of Adobe in 2020?"
+    found = retriever(reports).retrieve(question)
+    assert found[0].node.metadata["file_name"] == "ADOBE_2020_10K.pdf"
+
+
+def test_the_preference_is_soft(reports):
+    """Other documents are still found, and the question's own words still decide there."""
+    result = retriever(reports, similarity_top_k=60).retrieve_detailed("Cash of Adobe 2020")
+    assert len({found.node.metadata["file_name"] for found in result.nodes}) > 1
+
+
+def test_the_preference_is_off_by_argument_and_by_strategy(reports):
+    question = "How did Nike's revenue grow?"
+    assert named(reports, question, prefer_documents=False) == []
+    off = dataclasses.replace(STRATEGIES["hybrid"], prefer_documents=False)
+    assert named(reports, question, strategy=off) == []
+    assert named(reports, question, strategy="bm25") == []
+
+
+def test_a_filter_holds_inside_the_preference(reports):
+    filters = MetadataFilters(
+        filters=[MetadataFilter(key="file_name", value="BOEING_2019_10K.pdf")]
+    )
+    assert named(reports, "How did Nike's revenue grow?", filters=filters) == []
+    nike = MetadataFilters(
+        filters=[
+            MetadataFilter(
+                key="file_name", operator="in", value=["NIKE_2019_10K.pdf", "BOEING_2019_10K.pdf"]
+            )
+        ]
+    )
+    result = retriever(reports, filters=nike).retrieve_detailed("How did Nike's revenue grow?")
+    assert result.nodes[0].node.metadata["file_name"] == "NIKE_2019_10K.pdf"
+    files = {found.node.metadata["file_name"] for found in result.nodes}
+    assert files <= {"NIKE_2019_10K.pdf", "BOEING_2019_10K.pdf"}
+
+
+def test_one_document_or_documents_of_one_passage_have_no_preference(build):
+    one = build({"nike.pdf": report("Nike", 2020)})
+    assert named(one, "Nike") == []
+    notes = build({f"{name}.pdf": [f"A note on {name}."] for name in ("nike", "boeing", "adobe")})
+    assert named(notes, "nike") == []
+
+
+def test_a_document_without_pages_is_named_by_its_beginning_and_title(build):
+    def body(name):
+        return f"Manual of the {name}. " + f"The {name} is red and it is made of steel. " * 40
+
+    store = build({f"d{n}": body(name) for n, name in enumerate(("Zephyr", "Mistral", "Bora"))})
+    assert named(store, "Is the Mistral red?") == ["d1"]
+
+
+def test_japanese_documents_are_named_by_title(build):
+    body = "この規程は会社の従業員に適用する。費用は会社が負担する。" * 12
+    store = build(
+        {"安全規程.pdf": [f"安全について。{body}"], "旅費規程.pdf": [f"旅費について。{body}"]},
+        scripts=("latin",),
+    )
+    assert named(store, "旅費規程では費用を誰が負担しますか。") == ["旅費規程.pdf"]
+
+
+def test_a_catalogue_is_made_once_for_a_generation(build, monkeypatch):
+    store = build({f"{c}.pdf": report(c, 2020) for c in ("Nike", "Boeing")})
+    made = []
+    monkeypatch.setattr(
+        "rag_app.retrieval.documents.read_catalogue",
+        lambda snapshot: made.append(snapshot.generation) or read_catalogue(snapshot),
+    )
+    for _ in range(3):
+        assert named(store, "Nike") == ["Nike.pdf"]
+    assert len(made) == 1
+    with store.writer() as writer:
+        writer.put(prepare(paged("Adobe.pdf", report("Adobe", 2020), {}), store.config))
+    assert named(store, "Adobe") == ["Adobe.pdf"]
+    assert len(made) == 2
+    assert Catalogues.of(store) is Catalogues.of(store)
+
+
+def test_several_indexes_are_preferred_by_the_best_of_all(build):
+    parts = [
+        StrategyRetriever(
+            build({f"{c}.pdf": report(c, 2020) for c in companies}),
+            embed_model=HashEmbedding(),
+            origin=origin,
+        )
+        for origin, companies in {"A": COMPANIES[:2], "B": COMPANIES[2:]}.items()
+    ]
+    result = JoinedRetriever(parts).retrieve_detailed("How did Nike's revenue grow?")
+    assert [(d.origin, d.name) for d in result.preference.documents] == [("B", "Nike.pdf")]
+    assert result.nodes[0].node.metadata["origin"] == "B"

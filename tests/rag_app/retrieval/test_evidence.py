@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from llama_index.core.schema import TextNode
+
+from rag_app.retrieval.evidence import best_sentence, joined_evidence
+
+
+def span(text, query):
+    found = best_sentence(text, query)
+    return None if found is None else text[slice(*found)].strip()
+
+
+def test_best_sentence_holds_most_of_the_question():
+    text = "The pump is red. The pump has a valve of steel. The valve is old."
+    assert span(text, "steel valve of the pump") == "The pump has a valve of steel."
+
+
+def test_best_sentence_prefers_a_word_that_is_rare_in_the_text():
+    text = "The pump is red. The pump is new. The pump is old. Its number is 450."
+    assert span(text, "pump 450") == "Its number is 450."
+
+
+def test_best_sentence_in_japanese():
+    assert (
+        span("京都は古い都です。東京は日本の首都です。", "日本の首都") == "東京は日本の首都です。"
+    )
+
+
+def test_best_sentence_of_texts_without_the_words_is_none():
+    assert best_sentence("The pump is red.", "首都") is None
+    assert best_sentence("", "pump") is None
+    assert best_sentence("The pump.", "") is None
+
+
+def test_evidence_of_several_copies_is_joined_on_a_new_node():
+    copies = [TextNode(id_="a", text="x", metadata={"matched": [{"arm": arm}]}) for arm in "vw"]
+    joined = joined_evidence(copies)
+    assert [match["arm"] for match in joined.metadata["matched"]] == ["v", "w"]
+    assert [len(copy.metadata["matched"]) for copy in copies] == [1, 1]
+    assert joined_evidence(copies[:1]) is copies[0]
+    plain = TextNode(text="x")
+    assert "matched" not in joined_evidence([plain, plain]).metadata
