@@ -25,12 +25,12 @@ class Kind(Enum):
 
 
 class Line(NamedTuple):
-    """One line without the white space around it; ``width`` in half-width columns."""
+    """One line without the white space around it; ``full``: as wide as the lines around it."""
 
     start: int
     end: int
     kind: Kind
-    width: int
+    full: bool
 
 
 class _Place(NamedTuple):
@@ -51,20 +51,27 @@ _LABELLED_AMOUNT = re.compile(
     r"(?:\S+\s+){1,10}?(?:[$€£¥(▲△-]+\s?\d[\d.,]*[%)]*|\d[\d.,]*[,.]\d+\s?%?\)?|\d+\s?%)$"
 )
 _SYMBOL = re.compile(r"[$€£¥%()*†]+")
+_KANA_OR_HAN = "[\u3041-\u30fa\u3400-\u9fff]"
 _BULLET = "•‣▪●○◦■□◆◇▶►➢✓✔・"
 _ITEM = re.compile(
     rf"[{_BULLET}]\s*\S|[-·※＊*–—]\s+\S|\(?(?:[a-z]|[ivx]{{1,4}}|\d{{1,2}})\)\s*\S"
     r"|\d{1,2}\.\s+\S|[①-⑳]|[(（][\d０-９一二三四五六七八九十ア-ン]{1,2}[)）]"
-    r"|[\d０-９]{1,2}[．.、]\s*[\u3041-\u30fa\u3400-\u9fff]"
+    rf"|[\d０-９]{{1,2}}[．.、]\s*{_KANA_OR_HAN}|[０-９]{{1,2}}\s+{_KANA_OR_HAN}"
 )
+# What looks like an item and may also be the middle of a sentence.
+_MAY_CONTINUE = re.compile(r"[-–—*(]|[０-９]+\s")
+# Rows of a table of contents, and rows that begin with a count.
+_LEADERS = re.compile(r"(?:\.\s?){5,}|[…‥・]{2,}|(?:・\s?){4,}")
+_COUNTED = re.compile(r"\d{1,4}\s+\S")
 _NUMBERED = re.compile(
     r"(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?|[IVX]{1,5}\.|[A-Z]\.)\s+[^\W\d_]"
     r"|(?:chapter|section|part|item|note|appendix|article|annex|table|figure)\s+[\dA-Z]"
-    r"|[\d０-９]{1,2}(?:[．.][\d０-９]{1,2}){0,3}(?:[．.、]\s*|\s+)[\u3041-\u30fa\u3400-\u9fff]"
+    rf"|[\d０-９]{{1,2}}(?:[．.][\d０-９]{{1,2}}){{0,3}}(?:[．.、]\s*|\s+){_KANA_OR_HAN}"
     r"|第\s*[\d０-９一二三四五六七八九十百]+\s*[章節条編部款項]|【.+】",
     re.IGNORECASE,
 )
 _TERMINAL = re.compile(r"[.!?…。！？｡．:;：；][\"'”’)\]»」』）】〉》]*$")
+_TWO_SENTENCES = re.compile(r"[^\W\d]{2}[.!?] +[^\W\d_]|\d{2}[.!?] +[A-Z]|。.")
 _OPEN_END = re.compile(
     r"(?:[,、，(（「\-–&/]|\b(?:a|an|and|are|as|at|be|been|but|by|can|for|from|had|has|have|if|in|into|"
     r"is|its|may|nor|not|of|on|or|our|so|than|that|the|their|these|this|those|to|was|we|were|which|"
@@ -80,6 +87,8 @@ _SMALL_WORDS = (
 )
 _SMALL = frozenset(_SMALL_WORDS.split())
 _REGION = 40
+# From this share of the width around it a line ends where the space ends, and not by choice.
+_FULL = 0.75
 _TINY = 4
 
 
@@ -98,8 +107,8 @@ def classify(text: str) -> list[Line]:
         place = _Place(before, runs_on, following[i], apart, widths[i], typical[i])
         kinds.append(_kind(line, place))
     return [
-        Line(start, end, kind, width)
-        for (start, end), kind, width in zip(spans, kinds, widths, strict=True)
+        Line(start, end, kind, width >= _FULL * wide)
+        for (start, end), kind, width, wide in zip(spans, kinds, widths, typical, strict=True)
     ]
 
 
@@ -155,7 +164,7 @@ def _runs_on(previous: str, kind: Kind, width: int, typical: int) -> bool:
     """Tell whether the line before leaves its sentence open."""
     if kind not in (Kind.PROSE, Kind.ITEM) or _TERMINAL.search(previous):
         return False
-    return ends_open(previous) or width >= 0.75 * typical
+    return ends_open(previous) or width >= _FULL * typical
 
 
 def _kind(line: str, place: _Place) -> Kind:
@@ -165,7 +174,7 @@ def _kind(line: str, place: _Place) -> Kind:
         return Kind.ROW
     if _is_heading(line, place):
         return Kind.HEADING
-    if _ITEM.match(line) and not (place.runs_on and line[0] in "-–—*("):
+    if _ITEM.match(line) and not (place.runs_on and _MAY_CONTINUE.match(line)):
         return Kind.ITEM
     if place.width <= _TINY and not place.runs_on and not _TERMINAL.search(line):
         return Kind.ROW
@@ -174,6 +183,8 @@ def _kind(line: str, place: _Place) -> Kind:
 
 def _is_row(line: str, place: _Place) -> bool:
     """Tell whether a line is a row of a table, or a cell that stands alone."""
+    if _LEADERS.search(line) or (_COUNTED.match(line) and _COUNTED.match(place.following)):
+        return not place.runs_on
     tokens = [token for token in line.split() if not _SYMBOL.fullmatch(token)]
     numbers = [_NUMERIC.fullmatch(token) is not None for token in tokens]
     count = sum(numbers)
@@ -203,7 +214,7 @@ def _is_heading(line: str, place: _Place) -> bool:
         return False
     words = line.split()
     names = [w for w in words if w[0].isalpha() and w.lower() not in _SMALL]
-    if len(words) > 20 or not names:
+    if len(words) > 20 or not names or (len(words) > 8 and _TWO_SENTENCES.search(line)):
         return False
     capitals = sum(not w[0].islower() for w in names) / len(names)
     if place.width > max(0.8 * place.typical, 40):

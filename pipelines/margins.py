@@ -18,9 +18,9 @@ _LEAST = 3
 
 _DIGITS = re.compile(r"\d+")
 _PAGE_NUMBER = re.compile(
-    r"[\s\-–—|•·.]*(?:page|p\.|seite|頁|ページ)?\s*"
+    r"[\s\-–—－|•·.]*(?:page|p\.|seite|頁|ページ)?\s*"
     r"(?P<label>\d{1,4}|[ivxlcdm]{1,7}|[A-Z]{1,2}[-–]?\d{1,3})"
-    r"\s*(?:(?:/|of|von|／)\s*\d{1,4}|頁|ページ)?[\s\-–—|•·.]*",
+    r"\s*(?:(?:/|of|von|／)\s*\d{1,4}|頁|ページ)?[\s\-–—－|•·.]*",
     re.IGNORECASE,
 )
 # A running head that carries the number: "7 1.2. Metric spaces", "Annual report | 34".

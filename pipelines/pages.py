@@ -11,7 +11,7 @@ from pipelines.margins import without_margins
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
 _CJK_LAST = re.compile(rf"[{_CJK}、，「『（・]$")
 _CJK_FIRST = re.compile(rf"[{_CJK}、，。「『（」』）]")
-_RUNS_ON = re.compile("[、，「『（・はがをにのとでもへや]$")
+_OPEN = re.compile("[、，「『（・はがをにのとでもへや]$")
 _NEW_START = re.compile(
     r"[•‣▪●○■□◆◇・①-⑳]|[(（]?\d{1,2}[.)）．]|第\s*\d+\s*[章節条]|【|[(（][一二三四五六七八九十ア-ン][)）]"
 )
@@ -33,10 +33,12 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
     spans: list[tuple[int, int]] = []
     length = 0
     before = ""
-    for lines in without_margins(pages, labels):
+    bodies = without_margins(pages, labels)
+    typical = _typical_width(bodies)
+    for lines in bodies:
         body = "\n".join(lines)
         if body and before:
-            seam = _seam(before, body)
+            seam = _seam(before, body, typical)
             parts.append(seam)
             length += len(seam)
         spans.append((length, length + len(body)))
@@ -46,19 +48,24 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
     return "".join(parts), spans
 
 
-def _seam(before: str, after: str) -> str:
+def _typical_width(bodies: Sequence[Sequence[str]]) -> int:
+    widths = sorted(columns(line) for lines in bodies for line in lines if line)
+    return widths[int(len(widths) * 0.9)] if widths else 0
+
+
+def _seam(before: str, after: str, typical: int) -> str:
     """Return what stands between two pages: nothing inside a CJK sentence, else white space."""
     last = before.rsplit("\n", 1)[-1].rstrip()
     first = after.split("\n", 1)[0].lstrip()
     if ends_sentence(last) and last[-1] not in ":：;；":
         return "\n\n"
     cjk = _CJK_LAST.search(last) and _CJK_FIRST.match(first)
-    if cjk and not _NEW_START.match(first) and _is_full(last, before):
+    if cjk and not _NEW_START.match(first) and _runs_on(last, before, typical):
         return ""
     return "\n"
 
 
-def _is_full(last: str, page: str) -> bool:
+def _runs_on(last: str, page: str, typical: int) -> bool:
     """Tell whether the last line of a page ends only because the page does."""
-    widest = max(columns(line.rstrip()) for line in page.split("\n"))
-    return bool(_RUNS_ON.search(last)) or columns(last) >= _FULL * widest
+    widest = max(typical, *(columns(line.rstrip()) for line in page.split("\n")))
+    return bool(_OPEN.search(last)) or columns(last) >= _FULL * widest

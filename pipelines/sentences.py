@@ -21,6 +21,8 @@ _END = re.compile(
     rf"|[!?]+[{_CLOSERS}]*(?=[\u3040-\u30ff\u3400-\u9fff])"
 )
 _CLAUSE = re.compile(r"(?<=[;；:：])\s|(?<=[,])\s|(?<=[、，；：])|(?<=\s[–—-])\s|(?<=[)）])\s")
+# A capital letter, an identifier, kana or han.
+_STARTS_ANEW = re.compile(r"[^\W\d_a-z]|\w*[_(\d]\w*\S*\s|[\u3041-\u30fa\u3400-\u9fff]")
 _VISIBLE = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s+")
 _LAST_WORD = re.compile(r"(\S+)$")
@@ -51,8 +53,9 @@ def bounded_sentences(
 ) -> list[Span]:
     """Return what ``sentence_spans`` does, of a text whose lines and tokens are known."""
     spans: list[Span] = []
-    for block in _blocks(text, lines):
-        for start, end in _split(text, *block):
+    for kind, block in _blocks(text, lines):
+        whole = kind in (Kind.HEADING, Kind.ROW)
+        for start, end in [block] if whole else _split(text, *block):
             if tokens.count(start, end) < max_tokens - 8:
                 spans.append((start, end))
             else:
@@ -69,22 +72,23 @@ def inner_breaks(text: str, start: int, end: int) -> tuple[Breaks, Breaks, Break
     return Breaks(newlines, 0.5), Breaks(clauses, 0.4), Breaks(words, 0.0)
 
 
-def _blocks(text: str, lines: Sequence[Line]) -> Iterator[Span]:
-    """Yield runs of lines that belong together: a paragraph, an item, a heading, a row."""
-    start = end = -1
-    previous: Line | None = None
+def _blocks(text: str, lines: Sequence[Line]) -> Iterator[tuple[Kind, Span]]:
+    """Yield runs of lines that belong together, with the kind of the first one."""
+    first: Line | None = None
+    last: Line | None = None
+    gap = False
     for line in lines:
         if line.kind is Kind.BLANK:
-            previous = None
+            gap = True
             continue
-        if start >= 0 and (previous is None or _parted(text, previous, line)):
-            yield start, end
-            start = -1
-        start = line.start if start < 0 else start
-        end = line.end
-        previous = line
-    if start >= 0:
-        yield start, end
+        if first and last and (gap or _parted(text, last, line)):
+            yield first.kind, (first.start, last.end)
+            first = None
+        first = first or line
+        last = line
+        gap = False
+    if first and last:
+        yield first.kind, (first.start, last.end)
 
 
 def _parted(text: str, previous: Line, line: Line) -> bool:
@@ -93,10 +97,10 @@ def _parted(text: str, previous: Line, line: Line) -> bool:
     # A short line that ends by choice, and a new one that starts like a sentence.
     before = text[previous.start : previous.end]
     return (
-        previous.width < 0.5 * max(line.width, 40)
+        not previous.full
         and not ends_open(before)
         and not ends_sentence(before)
-        and text[line.start].isupper()
+        and _STARTS_ANEW.match(text, line.start, line.end) is not None
     )
 
 

@@ -2,138 +2,26 @@
 
 from __future__ import annotations
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # The list of Lucene's English analyzer, which published BM25 figures use.
-STOP_WORDS = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "but",
-        "by",
-        "for",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "no",
-        "not",
-        "of",
-        "on",
-        "or",
-        "such",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "will",
-        "with",
-    ]
+STOP_WORDS = _words(
+    """
+    a an and are as at be but by for if in into is it no not of on or such that the their then there
+    these they this to was will with
+    """
 )
 
-# Further words that a question consists of and that no passage needs to share (stemmed).
-QUESTION_WORDS = frozenset(
-    [
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "when",
-        "where",
-        "why",
-        "how",
-        "do",
-        "doe",
-        "did",
-        "done",
-        "has",
-        "have",
-        "had",
-        "been",
-        "were",
-        "can",
-        "could",
-        "would",
-        "should",
-        "may",
-        "might",
-        "must",
-        "shall",
-        "am",
-        "i",
-        "me",
-        "my",
-        "we",
-        "our",
-        "us",
-        "you",
-        "your",
-        "he",
-        "she",
-        "his",
-        "her",
-        "him",
-        "its",
-        "them",
-        "from",
-        "about",
-        "than",
-        "so",
-        "too",
-        "veri",
-        "ani",
-        "some",
-        "all",
-        "each",
-        "both",
-        "between",
-        "dure",
-        "befor",
-        "after",
-        "abov",
-        "below",
-        "up",
-        "down",
-        "out",
-        "over",
-        "under",
-        "again",
-        "onli",
-        "own",
-        "same",
-        "more",
-        "most",
-        "other",
-        "much",
-        "mani",
-        "pleas",
-        "tell",
-        "explain",
-        "describ",
-        "list",
-        "name",
-        "give",
-        "show",
-        "find",
-        "say",
-        "said",
-        "mean",
-        "also",
-        "doesn't",
-        "didn't",
-        "isn't",
-        "wasn't",
-        "don't",
-    ]
+# Further words that a question consists of and that no passage needs to share; stemmed.
+QUESTION_WORDS = _words(
+    """
+    what which who whom whose when where why how do doe did done has have had been were can could
+    would should may might must shall am i me my we our you your he she his her him its them from
+    about than so too veri ani some all each both between dure befor after abov below up down out
+    over under again onli own same more most other much mani pleas tell explain describ list name
+    give show find say said mean also
+    """
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -13,6 +14,7 @@ from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded_sentences, inner_br
 from pipelines.splitting import Breaks, Span
 from pipelines.tokens import TokenOffsets
 
+_UNIT = re.compile(r"[(（](?:in|\$|€|£|¥|単位)", re.IGNORECASE)
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
@@ -23,7 +25,7 @@ class Structure:
     Attributes:
         tokens: where each token starts.
         sentences: spans in order, of at most 128 tokens each.
-        headings: spans of the heading lines, in order.
+        headings: spans of the headings of sections, in order; not those inside tables.
         ranks: where the text may be cut, the best kind of break first.
     """
 
@@ -44,11 +46,35 @@ def structure_of(text: str) -> Structure:
     tokens = TokenOffsets(text)
     lines = classify(text)
     sentences = bounded_sentences(text, lines, tokens, MAX_SENTENCE_TOKENS)
-    headings = [(line.start, line.end) for line in lines if line.kind is Kind.HEADING]
-    return Structure(tokens, sentences, headings, _ranks(text, lines, sentences))
+    return Structure(tokens, sentences, _sections(text, lines), _ranks(text, lines, sentences))
 
 
-def _ranks(text: str, lines: list[Line], sentences: list[Span]) -> tuple[Breaks, ...]:
+def _sections(text: str, lines: Sequence[Line]) -> list[Span]:
+    """Return the headings of sections; a heading inside a table names some of its rows."""
+    visible = [line for line in lines if line.kind is not Kind.BLANK]
+    return [
+        (line.start, line.end)
+        for previous, line, following in zip(
+            [None, *visible], visible, [*visible[1:], None], strict=False
+        )
+        if line.kind is Kind.HEADING
+        and _names_section(text[line.start : line.end])
+        and not (_is_row(following) and (_is_row(previous) or text.count(" ", *line[:2]) < 3))
+    ]
+
+
+def _is_row(line: Line | None) -> bool:
+    return line is not None and line.kind is Kind.ROW
+
+
+def _names_section(heading: str) -> bool:
+    """Tell whether a heading is words: "(in millions)" and a row of dates name no section."""
+    letters = sum(c.isalpha() for c in heading)
+    digits = sum(c.isdigit() for c in heading)
+    return letters > 2 * digits and not _UNIT.match(heading)
+
+
+def _ranks(text: str, lines: Sequence[Line], sentences: Sequence[Span]) -> tuple[Breaks, ...]:
     titles = {line.end for line in lines if line.kind is Kind.HEADING}
     starts = [
         line.start
