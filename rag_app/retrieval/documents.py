@@ -245,8 +245,8 @@ def _narrowed(
 def _select(
     snapshot: Snapshot, sources: Sequence[SourceInfo], filters: MetadataFilters | None
 ) -> Selection:
-    names = [name for source in sources for name in source.names]
-    named = MetadataFilter(key="file_path", value=names, operator=FilterOperator.IN)
+    ids = [source.document_id for source in sources]
+    named = MetadataFilter(key="document_id", value=ids, operator=FilterOperator.IN)
     return snapshot.select(MetadataFilters(filters=[named, *([filters] if filters else [])]))
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from rag_app.store.codec import Ints, user_metadata
 from rag_app.store.segments import Bools
 
-CONTENT_KEYS = frozenset({"file_name", "file_path", "title", "origin"})
+CONTENT_KEYS = frozenset({"document_id", "file_name", "file_path", "title", "origin"})
 PAGE_KEYS = frozenset({"page", "page_label"})
 _FAR = 1 << 40  # more characters than any document has: keeps contents apart in one number
 
@@ -107,12 +107,13 @@ def load_passages(sql: sqlite3.Connection, generation: int) -> PassageTable:
 def _values(sql: sqlite3.Connection, numbers: Sequence[int]) -> dict[str, list[list[Any]]]:
     """Return the values of each content by key, in the order of ``numbers``."""
     found: dict[int, dict[str, list[Any]]] = {number: defaultdict(list) for number in numbers}
-    for content, title, origin, beyond in sql.execute(
-        "SELECT content, title, origin, metadata FROM contents"
+    for content, document_id, title, origin, beyond in sql.execute(
+        "SELECT content, document_id, title, origin, metadata FROM contents"
     ):
         if content in found:
             for key, value in user_metadata(json.loads(beyond)).items():
                 found[content][key] = as_values(value)
+            found[content]["document_id"] = [document_id]
             found[content]["title"] = [title]
             found[content]["origin"] = [origin]
     for content, file_path, file_name, origin in sql.execute(

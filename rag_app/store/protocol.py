@@ -194,8 +194,8 @@ class Snapshot(Protocol):
         """Return the passages that the filters keep and whose script is one of ``scripts``.
 
         Keys: ``page`` (any page of the passage), ``page_label``, ``file_name``,
-        ``file_path`` (any name of the content), ``title``, ``script``, ``origin``
-        and the keys of the user's own document metadata.
+        ``file_path`` (any name of the content), ``document_id``, ``title``,
+        ``script``, ``origin`` and the keys of the user's own document metadata.
 
         Raises:
             FilterError: a key is unknown (the error names the known ones), or a
