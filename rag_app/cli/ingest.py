@@ -112,7 +112,7 @@ def ingest(
         else:
             _show(current.out, report, index)
         if not report.ok:
-            current.out.complain(f"error: nothing was indexed: {_first_failure(report)}")
+            current.out.complain(f"error: nothing was indexed: {_failures(report)}")
             raise typer.Exit(ERROR)
 
 
@@ -159,13 +159,19 @@ def _show(out: Output, report: IngestReport, index: Path) -> None:
 
 
 def _line(file: FileReport) -> str:
-    start = f"{file.status:<10} {_shown(file.file)}"
     if file.status == "failed":
-        reason = file.error.removeprefix(f"{file.file}: ")
-        return f"{start}: {reason}" + (f" ({file.hint})" if file.hint else "")
+        return f"{file.status:<10} {_reason(file)}"
     empty = ", ".join(map(str, file.pages_without_text))
     without = f", no text on page {empty}" if empty else ""
-    return f"{start}: {file.pages} pages, {file.nodes} nodes{without}"
+    return f"{file.status:<10} {_shown(file.file)}: {file.pages} pages, {file.nodes} nodes{without}"
+
+
+def _reason(file: FileReport) -> str:
+    """Return which file failed, why, and what to do."""
+    why = file.error
+    for name in (file.file, Path(file.file).name):
+        why = why.removeprefix(f"{name}: ")
+    return f"{_shown(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
 
 
 def _shown(name: str) -> str:
@@ -174,8 +180,6 @@ def _shown(name: str) -> str:
     return min(relative, name, key=len)
 
 
-def _first_failure(report: IngestReport) -> str:
-    first = report.failed[0]
+def _failures(report: IngestReport) -> str:
     more = len(report.failed) - 1
-    hint = f" ({first.hint})" if first.hint else ""
-    return f"{first.error}{hint}" + (f"; and {more} more" if more else "")
+    return _reason(report.failed[0]) + (f"; and {more} more" if more else "")

@@ -12,7 +12,15 @@ _EXCERPT = 400  # characters of a passage
 
 def answer_text(out: Output, answer: Mapping[str, Any]) -> None:
     """Write the answer itself, with its citation marks."""
-    out.text(answer["answer"], style="bold" if answer["outcome"] == "answered" else "")
+    if answer["outcome"] != "answered":
+        out.text(answer["answer"])
+    elif answer["mode"] == "llm":
+        out.text(answer["answer"], style="bold")
+    else:
+        # Lines of a page are no lines here: a sentence is one.
+        for sentence in answer["sentences"]:
+            marks = "".join(f"[{number}]" for number in sentence["citations"])
+            out.text(f"{one_line(sentence['text'])} {marks}", style="bold")
 
 
 def answer_evidence(out: Output, answer: Mapping[str, Any]) -> None:

@@ -38,7 +38,7 @@ def test_a_page_that_is_none_is_a_usage_error(given):
         ("author=Ada", "author", "==", "Ada"),
         ("author==Ada", "author", "==", "Ada"),
         ("year>=2020", "year", ">=", 2020),
-        ("year != 2.5", "year", "!=", 2.5),
+        ("date<2020-01-31", "date", "<", "2020-01-31"),
         ("title~annual report", "title", "text_match_insensitive", "annual report"),
         ("part=A=1", "part", "==", "A=1"),
         ("code~007", "code", "text_match_insensitive", "007"),
@@ -48,6 +48,18 @@ def test_a_page_that_is_none_is_a_usage_error(given):
 def test_where_reads_key_operator_and_value(condition, key, operator, value):
     (part,) = filters_of(None, None, [condition]).filters
     assert (part.key, part.operator.value, part.value) == (key, operator, value)
+
+
+@pytest.mark.parametrize(
+    ("condition", "operator", "joined"), [("year=2020", "==", "or"), ("year != 2020", "!=", "and")]
+)
+def test_where_a_number_stands_for_the_number_and_for_the_text(condition, operator, joined):
+    (part,) = filters_of(None, None, [condition]).filters
+    assert part.condition.value == joined
+    assert [(one.operator.value, one.value) for one in part.filters] == [
+        (operator, 2020),
+        (operator, "2020"),
+    ]
 
 
 @pytest.mark.parametrize("condition", ["", "year", "=3", "two words=3"])

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+
+def test_text_tells_files_model_and_what_is_built(rag, index):
+    done = rag("info")
+    assert done.code == 0
+    assert ".rag: 2 files, 3 pages" in done.out
+    assert "embedding model: hash, knows all" in done.out
+    assert "built: " in done.out
+    assert "child-128" in done.out
+    assert "valve.pdf" in done.out
+
+
+def test_json_has_config_and_sources(rag, index, pdfs):
+    document = rag("info", "--json").json
+    assert document["config"]["embed_model"] == "hash"
+    assert document["findings"] is None
+    assert [source["names"] for source in document["sources"]] == [
+        [str(pdfs / "crane.pdf")],
+        [str(pdfs / "valve.pdf")],
+    ]
+    assert document["scripts"]["latin"] > 0
+
+
+def test_verify_finds_nothing_wrong_with_a_whole_index(rag, index):
+    assert "every link holds" in rag("info", "--verify").out
+    assert rag("info", "--verify", "--json").json["findings"] == []
+
+
+def test_no_index_is_an_error(rag):
+    done = rag("info", "--index", "nowhere")
+    assert done.code == 1
+    assert "nowhere" in done.err
+
+
+def test_another_model_of_the_same_length_is_an_error_that_names_both(rag, index, model):
+    """Case 18."""
+    model.model_name = "another"
+    done = rag("search", "valve", "--embed-model", "another")
+    assert done.code == 1
+    assert "hash" in done.err
+    assert "another" in done.err

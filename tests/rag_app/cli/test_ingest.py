@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.rag_app.cli.conftest import CRANE
+from tests.support.pdfs import make_pdf
+
+KEY = "sk-a-secret-key-of-the-user-0123456789"
+
+
+def test_the_report_names_each_file(rag, pdfs):
+    done = rag("ingest", pdfs)
+    assert done.code == 0
+    assert "added      pdfs/crane.pdf: 1 pages" in done.out
+    assert "added      pdfs/valve.pdf: 2 pages" in done.out
+    assert ".rag: 2 added;" in done.out.splitlines()[-1]
+    assert done.err == ""
+
+
+def test_json_is_the_report_and_nothing_else(rag, pdfs):
+    done = rag("ingest", pdfs / "valve.pdf", "--json")
+    assert done.code == 0
+    report = done.json
+    assert report["embedded"] > 0
+    assert report["seconds"] >= 0
+    (file,) = report["files"]
+    assert file.pop("nodes") > 2
+    assert file == {
+        "file": str(pdfs / "valve.pdf"),
+        "status": "added",
+        "pages": 2,
+        "pages_without_text": [],
+        "error": None,
+        "hint": None,
+    }
+
+
+def test_ingesting_again_embeds_nothing(rag, pdfs, model):
+    """Case 5: the same folder three times."""
+    first = rag("ingest", pdfs, "--json").json
+    embedded = model.embedded
+    counts = [file["nodes"] for file in first["files"]]
+    for _ in range(2):
+        again = rag("ingest", pdfs, "--json").json
+        assert [file["status"] for file in again["files"]] == ["unchanged", "unchanged"]
+        assert [file["nodes"] for file in again["files"]] == counts
+        assert again["embedded"] == 0
+    assert model.embedded == embedded
+
+
+@pytest.fixture
+def broken(pdfs) -> Path:
+    """Files that cannot be read, each for another reason, beside two that can."""
+    whole = (pdfs / "valve.pdf").read_bytes()
+    (pdfs / "truncated.pdf").write_bytes(whole[: len(whole) // 3])
+    (pdfs / "empty.pdf").write_bytes(b"")
+    (pdfs / "page.pdf").write_text("<!DOCTYPE html><html><body>no</body></html>")
+    make_pdf(pdfs / "locked.pdf", ["Secret."], password="open sesame")
+    make_pdf(pdfs / "scan.pdf", ["", ""], scanned=[1, 2])
+    return pdfs
+
+
+def test_files_that_fail_are_named_with_their_reason_and_the_others_go_in(rag, broken):
+    """Case 20."""
+    done = rag("ingest", broken, "--json")
+    assert done.code == 0
+    files = {Path(file["file"]).name: file for file in done.json["files"]}
+    failed = {name: file for name, file in files.items() if file["status"] == "failed"}
+    assert set(failed) == {"truncated.pdf", "empty.pdf", "page.pdf", "locked.pdf", "scan.pdf"}
+    assert len({file["error"].split(": ", 1)[1] for file in failed.values()}) == 5
+    assert all(file["hint"] for file in failed.values())
+    assert files["valve.pdf"]["status"] == files["crane.pdf"]["status"] == "added"
+    assert rag("search", "lead time").code == 0
+
+
+def test_the_report_for_people_has_a_line_for_each_failure(rag, broken):
+    done = rag("ingest", broken)
+    assert done.code == 0
+    assert len([line for line in done.out.splitlines() if line.startswith("failed")]) == 5
+    assert "2 added" in done.out.splitlines()[-1]
+    assert "5 failed" in done.out.splitlines()[-1]
+
+
+def test_nothing_indexed_is_an_error_of_one_line(rag, broken):
+    done = rag("ingest", broken / "empty.pdf", broken / "page.pdf")
+    assert done.code == 1
+    assert done.err.count("\n") == 1
+    assert done.err.startswith("error: nothing was indexed: pdfs/empty.pdf: ")
+    assert "and 1 more" in done.err
+
+
+def test_a_missing_path_makes_no_index(rag):
+    done = rag("ingest", "typo.pdf")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "error: typo.pdf: there is no such file (check the path)\n"
+    assert not Path(".rag").exists()
+
+
+def test_a_missing_path_with_json_is_one_document(rag):
+    done = rag("ingest", "typo.pdf", "--json")
+    assert done.code == 1
+    assert done.json["error"]["kind"] == "ReadError"
+
+
+def test_prune_forgets_what_is_gone_below_the_folder_only(rag, pdfs, place):
+    elsewhere = make_pdf(place / "other.pdf", ["Another text altogether."])
+    rag("ingest", pdfs, elsewhere)
+    (pdfs / "crane.pdf").unlink()
+    elsewhere.unlink()
+    done = rag("ingest", pdfs, "--prune", "--json")
+    assert done.json["removed"] == [str(pdfs / "crane.pdf")]
+    names = [source["names"] for source in rag("info", "--json").json["sources"]]
+    assert sorted(names) == [[str(elsewhere)], [str(pdfs / "valve.pdf")]]
+
+
+def test_pipeline_builds_what_a_strategy_searches(rag, index, pdfs):
+    missing = rag("search", "crane", "--strategy", "naive")
+    assert missing.code == 1
+    assert "rag ingest --pipeline naive" in missing.err
+    assert rag("ingest", pdfs, "--pipeline", "naive").code == 0
+    found = rag("search", "crane lifts", "--strategy", "naive", "--json")
+    assert found.json["results"][0]["file"] == "crane.pdf"
+
+
+def test_an_unknown_pipeline_is_an_error_that_names_the_known(rag, pdfs):
+    done = rag("ingest", pdfs, "--pipeline", "magic")
+    assert done.code == 1
+    assert "magic" in done.err
+    assert "hybrid" in done.err
+    assert not Path(".rag").exists()
+
+
+def test_an_embedder_that_fails_keeps_the_old_version(rag, pdfs, model):
+    """Case 6."""
+    rag("ingest", pdfs)
+    make_pdf(pdfs / "crane.pdf", [CRANE.replace("seven", "nine"), "A second page of it."])
+    model.fail_after = 0
+    failed = rag("ingest", pdfs, "--json").json["files"]
+    assert [file["status"] for file in failed] == ["failed", "unchanged"]
+    assert "seven tonnes" in rag("search", "crane lifts tonnes").out
+    model.fail_after = None
+    assert "replaced" in rag("ingest", pdfs).out
+    assert "nine tonnes" in rag("search", "crane lifts tonnes").out
+
+
+def test_the_key_is_nowhere(rag, pdfs, place, monkeypatch):
+    """Case 23: a key in the environment, then ingest, merge and JSON."""
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    monkeypatch.setenv("RAG_LLM_API_KEY", KEY)
+    monkeypatch.setenv("RAG_LLM", "openai:gpt-4o-mini")
+    outputs = [
+        rag("ingest", pdfs, "--json", "--verbose"),
+        rag("ingest", pdfs / "crane.pdf", "--index", "other"),
+        rag("merge", ".rag", "other", "--into", "both", "--json", "--verbose"),
+        rag("info", "--index", "both", "--json", "--verify"),
+        rag("search", "lead time", "--index", "both", "--json", "--verbose"),
+        rag("explain", "lead time", "--json"),
+    ]
+    assert [done.code for done in outputs] == [0] * 6
+    assert all(KEY not in done.out + done.err for done in outputs)
+    written = [path for path in place.parent.rglob("*") if path.is_file()]
+    assert written
+    assert all(KEY.encode() not in path.read_bytes() for path in written)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support.pdfs import make_pdf
+
+RESULT_KEYS = [
+    "rank", "score", "origin", "file", "page", "page_label", "pages", "text", "node_id", "matched",
+]  # fmt: skip
+
+
+def test_json_has_the_documented_shape(rag, index):
+    done = rag("search", "lead time of the valve", "--json")
+    assert (done.code, done.err) == (0, "")
+    document = done.json
+    assert list(document) == ["query", "strategy", "degraded", "results"]
+    assert (document["query"], document["strategy"]) == ("lead time of the valve", "hybrid")
+    first = document["results"][0]
+    assert list(first) == RESULT_KEYS
+    assert (first["rank"], first["origin"], first["file"]) == (1, "", "valve.pdf")
+    assert (first["page"], first["page_label"]) == (2, "1")
+    assert "twelve weeks" in first["text"]
+    match = first["matched"][0]
+    assert {"arm", "rank", "score", "text"} <= set(match)
+    scores = [result["score"] for result in document["results"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_text_names_place_and_what_matched(rag, index):
+    done = rag("search", "lead time of the valve")
+    assert done.code == 0
+    assert done.out.startswith("1. valve.pdf, page 2 (1)")
+    assert "words:parent #1" in done.out
+    assert "twelve weeks" in done.out
+
+
+def test_nothing_found_is_said(rag, index):
+    done = rag("search", "zzzz", "--strategy", "bm25")
+    assert (done.code, done.out) == (0, "nothing found\n")
+
+
+def test_top_k_limits(rag, index):
+    assert len(rag("search", "the", "-k", "1", "--json").json["results"]) == 1
+
+
+def test_file_and_page_filter(rag, index, pdfs):
+    """Case 22: no hit from another file."""
+    for name in ("crane.pdf", pdfs / "crane.pdf", "pdfs/crane.pdf"):
+        found = rag("search", "lead time valve crane", "--file", name, "--json").json["results"]
+        assert [result["file"] for result in found] == ["crane.pdf"]
+    found = rag("search", "the valve crane", "--page", "2", "--json").json["results"]
+    assert [result["file"] for result in found] == ["valve.pdf"]
+
+
+def test_a_filter_on_an_unknown_key_names_the_known_ones(rag, index):
+    done = rag("search", "valve", "--where", "colour=red")
+    assert done.code == 1
+    assert "colour" in done.err
+    assert "file_name" in done.err
+
+
+def test_where_filters_by_metadata(rag, index):
+    found = rag("search", "valve crane", "--where", "file_name~CRANE", "--json").json["results"]
+    assert [result["file"] for result in found] == ["crane.pdf"]
+
+
+def test_several_indexes_are_searched_together(rag, pdfs):
+    rag("ingest", pdfs / "valve.pdf", "--index", "A")
+    rag("ingest", pdfs / "crane.pdf", "--index", "B")
+    done = rag("search", "valve crane", "--index", "A", "--index", "B", "--json")
+    origins = {result["file"]: result["origin"] for result in done.json["results"]}
+    assert origins == {"valve.pdf": "A", "crane.pdf": "B"}
+    assert ", in A" in rag("search", "valve", "-i", "A", "-i", "B").out
+
+
+def test_the_same_index_twice_is_one(rag, index):
+    found = rag("search", "valve", "-i", ".rag", "-i", "./.rag", "--json").json["results"]
+    assert {result["origin"] for result in found} == {""}
+
+
+def test_no_index_is_an_error_that_says_what_to_do(rag):
+    done = rag("search", "valve")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.count("\n") == 1
+    assert "rag ingest" in done.err
+
+
+@pytest.mark.parametrize("command", ["search", "explain"])
+def test_an_empty_question_is_wrong_usage(rag, command):
+    done = rag(command, "  ")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == f"error: the question is empty (see 'rag {command} --help')\n"
+
+
+def test_an_unknown_strategy_is_an_error_that_names_the_known(rag, index):
+    done = rag("search", "valve", "--strategy", "hybird")
+    assert done.code == 1
+    assert "did you mean 'hybrid'" in done.err
+
+
+def test_queries_without_a_model_is_an_error(rag, index):
+    done = rag("search", "valve", "--queries", "3")
+    assert done.code == 1
+    assert "--llm" in done.err
+
+
+def test_escape_sequences_of_a_document_never_reach_the_terminal(rag, place):
+    make_pdf(place / "evil.pdf", ["Ordinary words about valves."], title="\x1b]0;owned\x07Valves")
+    rag("ingest", "evil.pdf")
+    done = rag("search", "valves \x1b[31m", "--strategy", "bm25")
+    assert done.code == 0
+    assert "\x1b" not in done.out + done.err
+    assert "\x1b" not in rag("explain", "valves \x1b[2J").out
+    assert "\x1b" not in rag("search", "valves \x1b[2J", "--json").out
+
+
+def test_explain_shows_every_arm_and_the_fused_list(rag, index):
+    done = rag("explain", "lead time of the valve")
+    assert done.code == 0
+    for part in ("Fused", "words:parent", "vectors:child-128", "vectors:child-256", "valve.pdf"):
+        assert part in done.out
+
+
+def test_explain_json_has_arms_and_fused(rag, index):
+    document = rag("explain", "lead time", "--top", "1", "--json").json
+    assert {"question", "strategy", "arms", "fused", "degraded"} <= set(document)
+    assert all(len(arm["rows"]) <= 1 for arm in document["arms"])
