@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import asdict, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from pipelines.errors import IndexDamagedError, IndexMismatchError
@@ -32,6 +33,7 @@ def dump_config(config: IndexConfig) -> str:
     return json.dumps(asdict(config), ensure_ascii=False, sort_keys=True)
 
 
+@lru_cache(maxsize=16)
 def load_config(text: str) -> IndexConfig:
     """Read what :func:`dump_config` wrote; fields that are not known are left out.
 

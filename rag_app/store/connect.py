@@ -120,21 +120,22 @@ class Connections:
 
 
 class Connection:
-    """One connection and how the file stood when it was opened."""
+    """One connection; ``stamp`` is how a file stood that is taken for immutable."""
 
-    def __init__(self, folder: Path, sql: sqlite3.Connection, *, immutable: bool) -> None:
+    def __init__(
+        self, folder: Path, sql: sqlite3.Connection, stamp: tuple[object, ...] | None
+    ) -> None:
         self.sql = sql
-        self.immutable = immutable
         self._folder = folder
-        self._stamp = _stamp(folder) if immutable else None
+        self._stamp = stamp
 
     def is_current(self) -> bool:
         """Tell whether the file is still the one that was opened.
 
-        An immutable connection takes no locks and sees no changes, so another
-        user's writing must be noticed from outside.
+        A connection to a file that is taken for immutable has no locks and sees
+        no changes, so another user's writing must be noticed from outside.
         """
-        return not self.immutable or self._stamp == _stamp(self._folder)
+        return self._stamp is None or self._stamp == _stamp(self._folder)
 
     def close(self) -> None:
         """Close it; the last one of all processes tidies up the write-ahead log."""
@@ -153,19 +154,21 @@ def open_reader(folder: Path) -> Connection:
     database = folder / DATABASE
     if not database.is_file():
         raise _not_found(folder)
+    stamp = None
     with translated(folder):
         if is_writable(folder):
             sql = _connect(database, "mode=rw")
             sql.execute("PRAGMA query_only = ON")
-            immutable = False
         else:
+            stamp = _stamp(folder)  # before opening: a change from then on is noticed
             sql, immutable = _open_unwritable(database)
+            stamp = stamp if immutable else None
         try:
             check_schema(sql, str(folder))
         except BaseException:
             sql.close()
             raise
-    return Connection(folder, sql, immutable=immutable)
+    return Connection(folder, sql, stamp)
 
 
 def open_writer(folder: Path) -> sqlite3.Connection:

@@ -19,6 +19,7 @@ from rag_app.store.protocol import Vector
 from rag_app.store.segments import Bools, VectorSegment
 
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
+_LARGE = 30_000  # rows from which a product is shared among cores
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +51,11 @@ class VectorView:
             depth: how many passages.
             allowed: by passage row, which passages may be returned; ``None``: all.
         """
-        norm = float(np.linalg.norm(query.astype(np.float64)))
+        exact = query.astype(np.float64)
+        norm = float(np.linalg.norm(exact))
         if depth < 1 or not self.segments or not norm > 0.0:
             return []
-        unit = (query / norm).astype(np.float32)
+        unit = (exact / norm).astype(np.float32)
         sims = [_similarities(segment, alive, unit, allowed) for segment, alive in self.segments]
         tops = [
             np.maximum.reduceat(sim, segment.groups)
@@ -110,12 +112,12 @@ def _similarities(
         chosen = allowed[segment.passages]
         keep = chosen if keep is None else chosen & keep
     if keep is None:
-        return segment.matrix @ unit
+        return _product(segment.matrix, unit)
     if np.count_nonzero(keep) < _SPARSE * segment.rows:
         sims = np.full(segment.rows, -np.inf, np.float32)
-        sims[keep] = segment.matrix[keep] @ unit
+        sims[keep] = _product(segment.matrix[keep], unit)
         return sims
-    sims = segment.matrix @ unit
+    sims = _product(segment.matrix, unit)
     sims[~keep] = -np.inf
     return sims
 
@@ -125,14 +127,23 @@ def _candidates(
 ) -> Ints:
     """Return the rows that may be the best of a passage that may be among the best."""
     groups = np.flatnonzero((tops >= least) & (tops > -np.inf))
-    ends = np.append(segment.groups[1:], segment.rows)
-    rows = [
-        start + np.flatnonzero(sims[start:stop] >= top - margin)
-        for start, stop, top in zip(
-            segment.groups[groups].tolist(), ends[groups].tolist(), tops[groups], strict=True
-        )
-    ]
-    return np.concatenate([np.empty(0, np.int64), *rows])
+    starts = segment.groups[groups]
+    sizes = np.append(segment.groups, segment.rows)[groups + 1] - starts
+    # All rows of these groups, one range after the other.
+    rows = np.arange(int(sizes.sum())) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return rows[sims[rows] >= np.repeat(tops[groups] - margin, sizes)]
+
+
+def _product(matrix: Vector, unit: Vector) -> Vector:
+    """Return the dot product of each row with ``unit``.
+
+    BLAS shares a large product among the cores; on a small one its threads wait
+    for one another longer than they compute, and hinder queries beside this one.
+    """
+    if len(matrix) >= _LARGE:
+        return matrix @ unit
+    found: Vector = np.vecdot(matrix, unit)
+    return found
 
 
 def _exact(matrix: Vector, rows: Ints, unit: Vector) -> list[float]:

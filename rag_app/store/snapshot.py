@@ -180,8 +180,9 @@ class SqliteSnapshot:
             return None
         if not isinstance(within, PassageSelection) or within.generation != self.generation:
             raise ValueError("a selection is of use only in the snapshot that made it")
-        (last,) = self._sql.execute("SELECT coalesce(max(node), 0) FROM nodes").fetchone()
-        return within.mask(last + 1)
+        # Arrays may still hold rows of nodes that are gone: any row ever given is possible.
+        last = self._sql.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'").fetchone()
+        return within.mask((last[0] if last else 0) + 1)
 
     def _kind(self, name: str) -> int | None:
         row = self._sql.execute("SELECT kind FROM kinds WHERE name = ?", (name,)).fetchone()

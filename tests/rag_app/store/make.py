@@ -13,7 +13,6 @@ from llama_index.core.schema import (
     Document,
     IndexNode,
     NodeRelationship,
-    ObjectType,
     RelatedNodeInfo,
     TextNode,
 )
@@ -76,12 +75,12 @@ def prepared(
     parents: list[BaseNode] = []
     children: list[BaseNode] = []
     for page in page_map:
-        low, high = int(page["start"]), int(page["end"])
-        if low == high:
+        first, last = int(page["start"]), int(page["end"])
+        if first == last:
             continue
-        parent = _node(document, "parent", low, high, page, script)
+        parent = _node(document, "parent", first, last, page, script)
         parents.append(parent)
-        for low, high in _sentences(text, low, high):
+        for low, high in _sentences(text, first, last):
             children.append(_node(document, "child-128", low, high, page, script, parent.node_id))
     ids = [node.node_id for node in children]
     matrix = np.array([vector(node.text) for node in children], np.float32)
@@ -129,11 +128,7 @@ def _node(document, kind, start, end, page, script, parent_id=None):
         ],
     }
     node = TextNode(**values) if parent_id is None else IndexNode(**values, index_id=parent_id)
-    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(
-        node_id=document.id_, node_type=ObjectType.DOCUMENT
-    )
+    node.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id=document.id_)
     if parent_id is not None:
-        node.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(
-            node_id=parent_id, node_type=ObjectType.TEXT
-        )
+        node.relationships[NodeRelationship.PARENT] = RelatedNodeInfo(node_id=parent_id)
     return node

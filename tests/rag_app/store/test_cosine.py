@@ -1,0 +1,99 @@
+"""Exact search by cosine, against the plain definition."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_app.store.cosine import Scored, VectorView, best_of, rounding_bound
+from rag_app.store.segments import VectorSegment
+
+
+def segment(
+    passages: list[int], rng: np.random.Generator, *, dimension: int = 8, first: int = 0
+) -> VectorSegment:
+    rows = len(passages)
+    # Few different vectors, so that scores tie.
+    choices = rng.standard_normal((max(1, rows // 2), dimension)).astype(np.float32)
+    choices /= np.linalg.norm(choices, axis=1, keepdims=True)
+    return VectorSegment(
+        parts=np.array([first + 1]),
+        ends=np.array([rows]),
+        nodes=np.arange(first, first + rows),
+        passages=np.array(sorted(passages)),
+        matrix=choices[rng.integers(0, len(choices), rows)],
+    )
+
+
+def plain(view: VectorView, query: np.ndarray, depth: int, allowed: np.ndarray | None):
+    """Score every row by itself in float64 and keep the best of each passage."""
+    exact = query.astype(np.float64)
+    unit = (exact / np.linalg.norm(exact)).astype(np.float32)
+    found = []
+    for held, alive in view.segments:
+        for row in range(held.rows):
+            passage = int(held.passages[row])
+            if (alive is not None and not alive[row]) or (
+                allowed is not None and not allowed[passage]
+            ):
+                continue
+            products = held.matrix[row].astype(np.float64) * unit.astype(np.float64)
+            score = float(np.clip(products[None, :].sum(axis=1)[0], -1, 1))
+            found.append(Scored(passage, int(held.nodes[row]), score))
+    return best_of(found, depth)
+
+
+@given(
+    seed=st.integers(0, 2**16),
+    groups=st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=30), max_size=3),
+    depth=st.integers(1, 15),
+    masks=st.booleans(),
+)
+def test_search_equals_scoring_every_row(
+    seed: int, groups: list[list[int]], depth: int, masks: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    segments = [segment(rows, rng, first=100 * n) for n, rows in enumerate(groups)]
+    alive = [rng.random(held.rows) < 0.7 if masks else None for held in segments]
+    view = VectorView(list(zip(segments, alive, strict=True)))
+    query = rng.standard_normal(8).astype(np.float32)
+    allowed = rng.random(13) < 0.6 if masks else None
+    assert view.search(query, depth, allowed) == plain(view, query, depth, allowed)
+
+
+def test_search_of_nothing_is_empty() -> None:
+    rng = np.random.default_rng(0)
+    assert VectorView([]).search(np.ones(8, np.float32), 5, None) == []
+    view = VectorView([(segment([1, 2], rng), None)])
+    assert view.search(np.zeros(8, np.float32), 5, None) == []
+    assert view.search(np.full(8, np.nan, np.float32), 5, None) == []
+    assert view.search(np.ones(8, np.float32), 0, None) == []
+
+
+def test_k_passages_come_back_however_many_children_they_have() -> None:
+    """Case 9: many children of one parent do not crowd the others out."""
+    rng = np.random.default_rng(1)
+    held = segment([1] * 200 + [2, 3, 4, 5, 6], rng)
+    found = VectorView([(held, None)]).search(held.matrix[0], 5, None)
+    assert len({item.passage for item in found}) >= 5
+
+
+def test_a_large_product_gives_the_same_as_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(2)
+    held = segment(rng.integers(0, 99, 2000).tolist(), rng, dimension=384)
+    query = rng.standard_normal(384).astype(np.float32)
+    small = VectorView([(held, None)]).search(query, 10, None)
+    monkeypatch.setattr("rag_app.store.cosine._LARGE", 10)
+    assert VectorView([(held, None)]).search(query, 10, None) == small
+
+
+@pytest.mark.parametrize("dimension", [8, 384, 1536])
+def test_the_rounding_bound_holds(dimension: int) -> None:
+    rng = np.random.default_rng(3)
+    rows = rng.standard_normal((500, dimension)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    query = rows[0]
+    exact = (rows.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
+    assert np.abs((rows @ query) - exact).max() < rounding_bound(dimension) / 2
