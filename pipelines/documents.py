@@ -26,8 +26,7 @@ from pipelines.pages import join_pages
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
 from pipelines.readers import Limits, RawPdf, Reader, reader_fingerprint
-from pipelines.terms import content_words, search_terms
-from pipelines.text import sanitise
+from pipelines.text import content_words, sanitise, search_terms
 
 __all__ = [
     "DOCUMENT_KEYS",

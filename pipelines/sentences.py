@@ -14,15 +14,16 @@ from pipelines.tokens import TokenOffsets
 MAX_SENTENCE_TOKENS = 128
 
 _CLOSERS = "\"'”’)\\]»」』）】〉》"
+# A run of marks is looked at once, from its first mark, so that leaders of dots stay linear.
 _END = re.compile(
-    rf"(?:[.!?…]+|[؟۔।॥]+)[{_CLOSERS}]*(?=\s)"
-    rf"|[。！？｡]+[{_CLOSERS}]*"
-    rf"|．[{_CLOSERS}]*(?![0-9０-９])"
-    rf"|[!?]+[{_CLOSERS}]*(?=[\u3040-\u30ff\u3400-\u9fff])"
+    rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|[؟۔।॥]++[{_CLOSERS}]*+(?=\s)"
+    rf"|[。！？｡]++[{_CLOSERS}]*+"
+    rf"|．[{_CLOSERS}]*+(?![0-9０-９])"
+    rf"|(?<![!?])[!?]++[{_CLOSERS}]*+(?=[\u3040-\u30ff\u3400-\u9fff])"
 )
 _CLAUSE = re.compile(r"(?<=[;；:：])\s|(?<=[,])\s|(?<=[、，；：])|(?<=\s[–—-])\s|(?<=[)）])\s")
 # A capital letter, an identifier, kana or han.
-_STARTS_ANEW = re.compile(r"[^\W\d_a-z]|\w*[_(\d]\w*\S*\s|[\u3041-\u30fa\u3400-\u9fff]")
+_STARTS_ANEW = re.compile(r"[^\W\d_a-z]|[^\W\d]\w*[_(\d]|[\u3041-\u30fa\u3400-\u9fff]")
 _VISIBLE = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s+")
 _LAST_WORD = re.compile(r"(\S+)$")
@@ -35,6 +36,7 @@ _OPENING = "\"'“‘([«「『（【〈《"
 _GOES_ON = re.compile(r"[」』）】〉》”\")]+(?:と|って|という|など|の|を|が|は|に|で|も|、|，)")
 _CJK_OPEN, _CJK_CLOSE = "「『（【〈《", "」』）】〉》"
 _QUOTE_REACH = 160
+_REACH = 64
 
 
 def sentence_spans(text: str, *, max_tokens: int = MAX_SENTENCE_TOKENS) -> list[Span]:
@@ -111,16 +113,18 @@ def _wrapped(text: str, previous: Line, line: Line) -> bool:
 
 def _split(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the sentences of one block; what has no letter or digit stays with its neighbour."""
-    at = start
-    for match in _END.finditer(text, start, end):
+    last = end
+    while last > start and not text[last - 1].isalnum():
+        last -= 1
+    at = looked = start
+    for match in _END.finditer(text, start, last):
         if match.end() <= at or not _is_end(text, match, at, end):
             continue
-        if not _VISIBLE.search(text, at, match.end()) or not _VISIBLE.search(
-            text, match.end(), end
-        ):
-            continue
-        yield trim(text, at, match.end())
-        at = match.end()
+        visible = _VISIBLE.search(text, looked, match.end())
+        looked = match.end()
+        if visible:
+            yield trim(text, at, match.end())
+            at = match.end()
     yield trim(text, at, end)
 
 
@@ -136,12 +140,13 @@ def _is_end(text: str, match: re.Match[str], start: int, end: int) -> bool:
         return False
     if mark[0] != "." or (len(mark) > 1 and mark[1] == "."):
         return True
-    return not _abbreviates(text[start : match.start()], mark, following)
+    before = text[max(start, match.start() - _REACH) : match.start()]
+    return not _abbreviates(before, mark, following)
 
 
 def _abbreviates(before: str, mark: str, following: str) -> bool:
     """Tell whether a full stop belongs to an abbreviation, a title or an enumeration."""
-    match = _LAST_WORD.search(before[-40:])
+    match = _LAST_WORD.search(before)
     if match is None:
         return False
     word = match.group().lstrip(_OPENING + "§$").replace("’", "'")
@@ -151,7 +156,7 @@ def _abbreviates(before: str, mark: str, following: str) -> bool:
         return len(mark) == 1
     if len(before.strip()) == len(match.group()) and (word.isdigit() or len(word) == 1):
         return True
-    if _QUOTED_NUMBER.search(before[-40:]):
+    if _QUOTED_NUMBER.search(before):
         return True
     if lower in BEFORE_NUMBER:
         return following[0].isdigit() or following[0] in "(["

@@ -1,4 +1,4 @@
-"""English words that carry no content, for search terms and for questions."""
+"""Words that carry no content, for search terms and for questions."""
 
 from __future__ import annotations
 
@@ -23,5 +23,18 @@ QUESTION_WORDS = _words(
     about than so too veri ani some all each both between dure befor after abov below up down out
     over under again onli own same more most other much mani pleas tell explain describ list name
     give show find say said mean also
+    """
+)
+
+# Japanese that links, inflects or asks.
+JAPANESE_FUNCTION_WORDS = _words(
+    """
+    でしょうか でしょう ください について における において によって により による に対する
+    としての として されている されていた されました されます された されて される していた している
+    しています しました します した して する ための ために ため ですか でした です ました ません
+    ますか ます であった である だった という とは とき こと もの いました います いる いた あります
+    あった ある なります なった なる なり ない なかった どのような どのように どんな どの どこ どれ
+    どちら どう なに いつ だれ なぜ いくつ いくら この その あの これ それ から まで より など だけ
+    または および また は が を に の と も で へ や か
     """
 )

@@ -9,12 +9,12 @@ their parts, so that "AX-450/B" finds itself first and "450" finds it too.
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
-from functools import lru_cache
+from collections.abc import Callable
 from itertools import pairwise
-from typing import Any
 
-from pipelines.stopwords import QUESTION_WORDS, STOP_WORDS
+from pipelines.stopwords import STOP_WORDS
 
 TERMS_VERSION = "terms-1"
 
@@ -32,7 +32,7 @@ _WORD = rf"[\w{_MARKS}]"
 _HAS_CJK = re.compile(f"[{_CJK}]")
 _CJK_OR_REST = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _WRAPPED_CJK = re.compile(rf"(?<=[{_CJK}、。，．])[ \t]*\n\s*(?=[{_CJK}])")
-_HYPHENATED = re.compile(r"([^\W\d_]{2,})-[ \t]*\n\s*([^\W\d_]{2,})")
+_HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,})-[ \t]*\n\s*([^\W\d_]{2,})")
 _DASHES = str.maketrans(
     dict.fromkeys("‐‑‒–−﹣－⁃", "-")
     | dict.fromkeys("—―⸺〜～", " ")
@@ -40,6 +40,7 @@ _DASHES = str.maketrans(
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", "")
 )
 _EDGE = re.compile(rf"^(?:(?!\.{_WORD})[^\w{_MARKS}])+|[^\w{_MARKS}+#%)\]]+$")
+_WORDS = re.compile(rf"{_WORD}+")
 _PLAIN = re.compile(rf"(?:(?!\d|_){_WORD})+(?:'s)?")
 _NUMBER = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?")
 _DOTTED_NUMBER = re.compile(r"\d+(?:\.\d+){2,}")
@@ -52,17 +53,14 @@ _LATIN = re.compile(r"[a-z]")
 _ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
 _LONGEST_JOINED = 24
 _LONGEST_EXACT = 64
+# What is longer is no token: leaders of dots, encoded data, words that lost their spaces.
+_LONGEST_TOKEN = 256
 _CACHED_LENGTH = 40
 _CACHE_LIMIT = 50_000
 
 
-@lru_cache(maxsize=1)
-def _stemmer() -> Any:
-    import Stemmer
-
-    return Stemmer.Stemmer("english")
-
-
+# A stemmer may serve one thread only.
+_local = threading.local()
 _cache: dict[str, tuple[str, ...]] = {}
 
 
@@ -74,11 +72,6 @@ def search_terms(text: str) -> list[str]:
         found = known(token)
         terms.extend(_remember(token) if found is None else found)
     return terms
-
-
-def content_words(text: str) -> list[str]:
-    """Return the terms that carry content: no question words, no hiragana that only inflects."""
-    return [term for term in _without_function_kana(text) if term not in QUESTION_WORDS]
 
 
 def prepare(text: str) -> str:
@@ -94,7 +87,7 @@ def prepare(text: str) -> str:
 
 
 def _remember(token: str) -> tuple[str, ...]:
-    terms = tuple(_analyse(token))
+    terms = tuple(token_terms(token, _grams))
     if len(token) <= _CACHED_LENGTH:
         if len(_cache) >= _CACHE_LIMIT:
             _cache.clear()
@@ -102,21 +95,29 @@ def _remember(token: str) -> tuple[str, ...]:
     return terms
 
 
-def _analyse(token: str) -> list[str]:
-    """Return the terms of what stands between two white spaces."""
+def token_terms(token: str, grams: Callable[[str], list[str]]) -> list[str]:
+    """Return the terms of what stands between two white spaces.
+
+    Args:
+        token: prepared text without white space.
+        grams: makes the terms of a run of kana and han.
+    """
     if not _HAS_CJK.search(token):
-        return _token_terms(token)
+        return _other_terms(token)
     terms: list[str] = []
     runs = _CJK_OR_REST.findall(token)
     for index, run in enumerate(runs):
         if _HAS_CJK.match(run):
-            terms.extend(run)
-            terms.extend(map("".join, pairwise(run)))
+            terms.extend(grams(run))
             continue
-        terms.extend(_token_terms(run))
+        terms.extend(_other_terms(run))
         if run.isdigit():
             terms.extend(_counted(runs, index))
     return terms
+
+
+def _grams(run: str) -> list[str]:
+    return [*run, *map("".join, pairwise(run))]
 
 
 def _counted(runs: list[str], index: int) -> list[str]:
@@ -128,7 +129,9 @@ def _counted(runs: list[str], index: int) -> list[str]:
     return [*terms, ordinal + number + counter] if ordinal else terms
 
 
-def _token_terms(token: str) -> list[str]:
+def _other_terms(token: str) -> list[str]:
+    if len(token) > _LONGEST_TOKEN:
+        return [term for word in _WORDS.findall(token) for term in _piece(word[:_LONGEST_TOKEN])]
     core = _EDGE.sub("", token)
     if core.endswith((")", "]")) and core.count("(") + core.count("[") == 0:
         core = core.rstrip(")].,;:")
@@ -187,137 +190,19 @@ def _word(word: str) -> list[str]:
         word = _without_accents(word)
     if word in STOP_WORDS:
         return []
-    stem: str = _stemmer().stemWord(word)
-    return [stem]
+    return [_stem(word)]
+
+
+def _stem(word: str) -> str:
+    stemmer = getattr(_local, "stemmer", None)
+    if stemmer is None:
+        import Stemmer
+
+        stemmer = _local.stemmer = Stemmer.Stemmer("english")
+    stem: str = stemmer.stemWord(word)
+    return stem
 
 
 def _without_accents(word: str) -> str:
     """Return a Latin word without diacritics: "nestlé" is searched as "nestle"."""
     return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
-
-
-_HIRAGANA = re.compile("[\u3041-\u309f]+")
-# Japanese that links, inflects or asks; the longest first.
-_FUNCTION_WORDS = [
-    *(
-        "でしょうか",
-        "でしょう",
-        "ください",
-        "について",
-        "における",
-        "において",
-        "によって",
-        "により",
-    ),
-    *(
-        "による",
-        "に対する",
-        "としての",
-        "として",
-        "されている",
-        "されていた",
-        "されました",
-        "されます",
-    ),
-    *(
-        "された",
-        "されて",
-        "される",
-        "していた",
-        "している",
-        "しています",
-        "しました",
-        "します",
-        "した",
-    ),
-    *(
-        "して",
-        "する",
-        "ための",
-        "ために",
-        "ため",
-        "ですか",
-        "でした",
-        "です",
-        "ました",
-        "ません",
-        "ますか",
-    ),
-    *("ます", "であった", "である", "だった", "という", "とは", "とき", "こと", "もの", "いました"),
-    *(
-        "います",
-        "いる",
-        "いた",
-        "あります",
-        "あった",
-        "ある",
-        "なります",
-        "なった",
-        "なる",
-        "なり",
-        "ない",
-    ),
-    *(
-        "なかった",
-        "どのような",
-        "どのように",
-        "どんな",
-        "どの",
-        "どこ",
-        "どれ",
-        "どちら",
-        "どう",
-        "なに",
-    ),
-    *(
-        "いつ",
-        "だれ",
-        "なぜ",
-        "いくつ",
-        "いくら",
-        "この",
-        "その",
-        "あの",
-        "これ",
-        "それ",
-        "から",
-        "まで",
-    ),
-    *("より", "など", "だけ", "または", "および", "また"),
-    *("は", "が", "を", "に", "の", "と", "も", "で", "へ", "や", "か"),
-]
-_FUNCTION_KANA = re.compile("|".join(sorted(_FUNCTION_WORDS, key=len, reverse=True)))
-_QUESTION_HAN = "何誰"
-
-
-def _without_function_kana(text: str) -> list[str]:
-    terms: list[str] = []
-    for token in prepare(text).split():
-        if not _HAS_CJK.search(token):
-            terms.extend(_token_terms(token))
-            continue
-        runs = _CJK_OR_REST.findall(token)
-        for index, run in enumerate(runs):
-            if _HAS_CJK.match(run):
-                terms.extend(_content_grams(run))
-            else:
-                terms.extend(_token_terms(run))
-                terms.extend(_counted(runs, index) if run.isdigit() else [])
-    return terms
-
-
-def _content_grams(run: str) -> list[str]:
-    """Return the bigrams of a CJK run, cut where hiragana only links or inflects."""
-    cut = _HIRAGANA.sub(_blank_function_words, run)
-    for mark in _QUESTION_HAN:
-        cut = cut.replace(mark, " ")
-    grams: list[str] = []
-    for piece in cut.split():
-        grams.extend(map("".join, pairwise(piece)))
-        if len(piece) == 1 and not _HIRAGANA.match(piece):
-            grams.append(piece)
-    return grams
-
-
-def _blank_function_words(match: re.Match[str]) -> str:
-    return _FUNCTION_KANA.sub(" ", match.group())

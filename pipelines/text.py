@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from pipelines.content import content_words
 from pipelines.scripts import language_name, script_of, scripts_in
 from pipelines.sentences import sentence_spans
-from pipelines.terms import TERMS_VERSION, content_words, search_terms
+from pipelines.terms import TERMS_VERSION, search_terms
 from pipelines.tokens import TOKENIZER_NAME, count_tokens
 
 __all__ = [

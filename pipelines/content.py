@@ -1,0 +1,37 @@
+"""Content words: the search terms without what only asks, links or inflects."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from pipelines.stopwords import JAPANESE_FUNCTION_WORDS, QUESTION_WORDS
+from pipelines.terms import prepare, token_terms
+
+_HIRAGANA = re.compile("[\u3041-\u309f]+")
+_FUNCTION = re.compile("|".join(sorted(JAPANESE_FUNCTION_WORDS, key=len, reverse=True)))
+_QUESTION_HAN = str.maketrans("何誰", "  ")
+
+
+def content_words(text: str) -> list[str]:
+    """Return the terms that carry content, as a question and its answer share them.
+
+    English without question words; of kana and han the bigrams, cut where
+    hiragana only links or inflects.
+    """
+    return [
+        term
+        for token in prepare(text).split()
+        for term in token_terms(token, _content_grams)
+        if term not in QUESTION_WORDS
+    ]
+
+
+def _content_grams(run: str) -> list[str]:
+    cut = _HIRAGANA.sub(lambda kana: _FUNCTION.sub(" ", kana.group()), run)
+    grams: list[str] = []
+    for piece in cut.translate(_QUESTION_HAN).split():
+        grams.extend(map("".join, pairwise(piece)))
+        if len(piece) == 1 and not _HIRAGANA.match(piece):
+            grams.append(piece)
+    return grams
