@@ -11,8 +11,11 @@ import json
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, is_dataclass
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
+
+from pipelines.errors import RagError
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -63,6 +66,10 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+class OutputError(RagError):
+    """Stdout cannot take what is written to it."""
+
+
 class Output:
     """The two streams of one command.
 
@@ -108,13 +115,11 @@ class Output:
 
     def record(self, value: object) -> None:
         """Write one line of JSON Lines, at once."""
-        self._write(to_json(value, ascii_only=self._ascii_only) + "\n")
-        self._stdout.flush()
+        self._write(to_json(value, ascii_only=self._ascii_only) + "\n", flush=True)
 
     def chunk(self, text: str) -> None:
         """Write a piece of a streamed answer, at once."""
-        self._write(_CONTROLS.sub("", text))
-        self._stdout.flush()
+        self._write(_CONTROLS.sub("", text), flush=True)
 
     def text(self, text: str = "", *, indent: int = 0, style: str = "") -> None:
         """Write text for a person: wrapped and styled on a terminal, as it is otherwise."""
@@ -147,6 +152,15 @@ class Output:
             self.console.print(table)
         self._write("".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
 
+    def flush(self) -> None:
+        """Write out what is still held back.
+
+        Raises:
+            OutputError: stdout cannot take it (a full disk).
+            BrokenPipeError: whoever read it has gone.
+        """
+        self._write("", flush=True)
+
     def note(self, text: str) -> None:
         """Write one line of information on stderr."""
         if not self.quiet:
@@ -163,9 +177,10 @@ class Output:
         if self._console is None:
             from rich.console import Console
 
-            width = None if self.on_terminal else _UNLIMITED
+            # Elsewhere it only lays out: what is written goes through _write.
+            file, width = (self._stdout, None) if self.on_terminal else (StringIO(), _UNLIMITED)
             self._console = Console(
-                file=self._stdout, width=width, markup=False, highlight=False, emoji=False
+                file=file, width=width, markup=False, highlight=False, emoji=False
             )
         return self._console
 
@@ -173,8 +188,15 @@ class Output:
     def _ascii_only(self) -> bool:
         return (self._stdout.encoding or "").lower().replace("-", "") != "utf8"
 
-    def _write(self, text: str) -> None:
-        self._stdout.write(text)
+    def _write(self, text: str, *, flush: bool = False) -> None:
+        try:
+            self._stdout.write(text)
+            if flush:
+                self._stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise OutputError(f"stdout: {error.strerror}") from error
 
 
 def _tolerant(stream: TextIO) -> TextIO:

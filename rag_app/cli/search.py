@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -75,10 +76,10 @@ def search(
             results = [
                 result(rank, node, source.parts) for rank, node in enumerate(found.nodes, start=1)
             ]
-        document = {
+        document: dict[str, Any] = {
             "query": question,
             "strategy": found.strategy.name,
-            "degraded": list(found.degraded),
+            "degraded": [asdict(one) for one in found.degraded],
             "results": results,
         }
         if len(found.queries) > 1:
@@ -87,7 +88,7 @@ def search(
             current.out.document(document)
         else:
             show.results(current.out, results)
-            show.degraded(current.out, found.degraded)
+            show.degraded(current.out, document["degraded"])
 
 
 def explain(

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import typer
 
-from rag_app.cli.output import Output
+from rag_app.cli.output import Output, OutputError
 
 if TYPE_CHECKING:
     from rag_app.settings import Settings
@@ -78,6 +78,7 @@ def session(
             out.secrets = _secrets(settings)
             with _logs(out, settings.log_level, quiet=quiet, verbose=debug):
                 yield Session(settings, out)
+                out.flush()
     except (typer.Exit, typer.TyperException):
         raise
     except BrokenPipeError:
@@ -86,6 +87,9 @@ def session(
     except KeyboardInterrupt:
         out.complain(f"interrupted{': ' if interrupted else ''}{interrupted}")
         raise typer.Exit(INTERRUPTED) from None
+    except OutputError as error:
+        abandon(sys.stdout)
+        raise typer.Exit(report(error, out, debug=debug)) from None
     except Exception as error:
         raise typer.Exit(report(error, out, debug=debug)) from None
 

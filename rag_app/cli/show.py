@@ -78,10 +78,15 @@ def excerpt(text: str, length: int = _EXCERPT) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def degraded(out: Output, failed: Sequence[Any]) -> None:
-    """Say on stderr which part of the search failed and was done without."""
-    for one in failed:
-        out.note(f"warning: {one}")
+def degraded(out: Output, parts: Sequence[Mapping[str, Any]]) -> None:
+    """Say on stderr which parts of the search took none, each reason once."""
+    reasons: dict[tuple[str, str, str], list[str]] = {}
+    for one in parts:
+        reasons.setdefault((one["kind"], one["reason"], one["hint"]), []).append(one["part"])
+    for (kind, reason, hint), names in reasons.items():
+        said = ("warning", "failed") if kind == "failed" else ("note", "did not vote")
+        advice = f" ({hint})" if hint else ""
+        out.note(f"{said[0]}: {', '.join(names)} {said[1]}: {reason}{advice}")
 
 
 def _quote(quote: Mapping[str, Any]) -> str:

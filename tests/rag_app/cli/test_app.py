@@ -7,14 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 
 from rag_app import __version__
-from rag_app.cli.app import run
+from rag_app.__main__ import main
+from tests.support.embedding import HashEmbedding, hash_vector
 
 ROOT = Path(__file__).parents[3]
+FORK = multiprocessing.get_context("fork")
 HEAVY = ("llama_index", "torch", "numpy", "pypdf", "pypdfium2", "openvino", "rich", "rag_app.index")
 
 
@@ -27,6 +31,23 @@ def start(*arguments: str, **kwargs) -> subprocess.Popen[str]:
         text=True,
         **kwargs,
     )
+
+
+def forked(arguments: list[str], stdout: TextIO, stderr: TextIO) -> BaseProcess:
+    """Run the program in a fork: what is imported here is not imported again."""
+
+    def target() -> None:
+        for number, stream in enumerate((stdout, stderr), start=1):
+            os.dup2(stream.fileno(), number)
+        sys.stdout, sys.stderr = (os.fdopen(number, "w", encoding="utf-8") for number in (1, 2))
+        sys.argv[1:] = arguments
+        code = main()
+        sys.stderr.flush()
+        os._exit(code)
+
+    process = FORK.Process(target=target)
+    process.start()
+    return process
 
 
 @pytest.mark.parametrize("argument", ["--help", "--version"])
@@ -84,18 +105,14 @@ def test_a_reader_that_goes_away_is_no_error(index, rag):
     assert process.returncode == 141
 
 
-def test_a_full_disk_behind_stdout_is_one_line(index):
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "rag_app", "info"],
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-    assert done.returncode == 1
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.endswith("No space left on device\n")
+def test_a_full_disk_behind_stdout_is_one_line(index, tmp_path):
+    with Path("/dev/full").open("w") as full, (tmp_path / "err").open("w+") as err:
+        process = forked(["info"], full, err)
+        process.join(30)
+        err.seek(0)
+        said = err.read()
+    assert process.exitcode == 1
+    assert said == "error: stdout: No space left on device\n"
 
 
 def test_ctrl_c_ends_with_130_and_one_line():
@@ -110,39 +127,24 @@ def test_ctrl_c_ends_with_130_and_one_line():
     assert "Traceback" not in err
 
 
-SLOW = """
-import sys, time
-from rag_app import index
-from tests.support.embedding import HashEmbedding
+def test_ctrl_c_while_it_ingests_keeps_what_was_finished(rag, pdfs, tmp_path, model, monkeypatch):
+    begun = FORK.Event()
 
-class Slow(HashEmbedding):
-    def _get_text_embedding(self, text):
-        print("embedding", file=sys.stderr, flush=True)
+    def slow(self, text):
+        begun.set()
         time.sleep(0.3)
-        return super()._get_text_embedding(text)
+        return hash_vector(text)
 
-index.load_embedding = lambda settings: Slow()
-from rag_app.__main__ import main
-sys.exit(main())
-"""
-
-
-def test_ctrl_c_while_it_ingests_keeps_what_was_finished(rag, pdfs):
-    with subprocess.Popen(
-        [sys.executable, "-c", SLOW, "ingest", str(pdfs)],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stderr.readline() == "embedding\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
-    assert (process.returncode, out) == (130, "")
-    assert err.splitlines()[-1] == (
-        "interrupted: what was finished is kept; run the same command again to go on"
-    )
-    assert "Traceback" not in err
+    with monkeypatch.context() as patched, (tmp_path / "err").open("w+") as err:
+        patched.setattr(HashEmbedding, "_get_text_embedding", slow)
+        process = forked(["ingest", str(pdfs)], err, err)
+        assert begun.wait(20)
+        os.kill(process.pid, signal.SIGINT)
+        process.join(20)
+        err.seek(0)
+        said = err.read()
+    assert process.exitcode == 130
+    assert said == "interrupted: what was finished is kept; run the same command again to go on\n"
     assert rag("info", "--verify").code == 0
     assert rag("ingest", pdfs).code == 0
     assert "twelve weeks" in rag("search", "lead time").out
@@ -150,11 +152,8 @@ def test_ctrl_c_while_it_ingests_keeps_what_was_finished(rag, pdfs):
 
 def test_two_processes_may_ask_the_same_pdf_at_once(rag, pdfs):
     command = ["ask", "What is the lead time?", str(pdfs / "valve.pdf"), "--strategy", "bm25"]
-    # Forked, so that what is imported here is not imported again.
-    fork = multiprocessing.get_context("fork")
-    processes = [fork.Process(target=lambda: os._exit(run(command))) for _ in range(4)]
-    for process in processes:
-        process.start()
+    with Path(os.devnull).open("w") as nowhere:
+        processes = [forked(command, nowhere, nowhere) for _ in range(4)]
     for process in processes:
         process.join(60)
     assert [process.exitcode for process in processes] == [0] * 4
