@@ -10,6 +10,7 @@ from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 
 from pipelines.text import search_terms, sentence_spans
 from rag_app.retrieval.passages import Passage, fetch
+from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
 
 HIDDEN_KEYS = ("matched", "origin", "page")
@@ -161,7 +162,7 @@ def best_sentence(text: str, query: str) -> tuple[int, int] | None:
 
     A long term that is rare in the text counts more: ``1 / (sentences that hold it)``.
     """
-    wanted = set(search_terms(query))
+    wanted = set(query_terms(query))
     spans = sentence_spans(text)
     held = [wanted.intersection(search_terms(text[start:end])) for start, end in spans]
     counts: dict[str, int] = {}

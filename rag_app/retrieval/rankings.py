@@ -12,8 +12,9 @@ from typing import Literal
 import numpy as np
 
 from pipelines.errors import ConfigError, EmbeddingError, IndexMismatchError, StoreError
-from pipelines.text import language_name, search_terms
+from pipelines.text import language_name
 from rag_app.retrieval.language import knows
+from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.strategy import Arm
 from rag_app.store.protocol import Hit, Selection, Snapshot, Vector
 
@@ -185,7 +186,7 @@ def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
 
 
 def _by_words(ranking: Ranking, depth: int) -> Ranking:
-    terms = search_terms(ranking.query)
+    terms = query_terms(ranking.query)
     scored = []
     for view in ranking.views:
         within = view.preferred if ranking.preferred else view.within

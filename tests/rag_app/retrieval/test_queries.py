@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ConfigError
-from rag_app.retrieval.queries import all_queries, clean_question
+from rag_app.retrieval.queries import all_queries, clean_question, query_terms
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,22 @@ def test_an_empty_question_raises():
 def test_generated_queries_that_say_the_same_are_left_out():
     generated = ["WHAT is it?", "", "how  big", "How big", "ｈｏｗ ｂｉｇ", "why"]
     assert all_queries("What is it?", generated) == ["What is it?", "how big", "why"]
+
+
+def test_terms_with_content_count_twice_and_question_words_not_at_all():
+    terms = query_terms("What did the pump AX-450 cost?")
+    assert terms.count("pump") == 2
+    assert terms.count("ax450") == 2
+    assert not {"what", "did"} & set(terms)
+
+
+def test_japanese_terms_without_content_count_once():
+    terms = query_terms("日本の首都はどこですか")
+    assert terms.count("首都") == 2
+    assert terms.count("の首") == 1
+    assert terms.count("首") == 1
+
+
+def test_a_question_of_question_words_alone_keeps_them():
+    assert query_terms("What did who?") != []
+    assert query_terms("?") == []
