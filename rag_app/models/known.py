@@ -66,7 +66,6 @@ MODELS: tuple[KnownModel, ...] = (
     ),
     KnownModel("sentence-transformers/all-MiniLM-L12-v2", LATIN, 128, "Apache-2.0"),
     KnownModel("sentence-transformers/all-mpnet-base-v2", LATIN, 384, "Apache-2.0"),
-    KnownModel("sentence-transformers/multi-qa-MiniLM-L6-cos-v1", LATIN, 512, "Apache-2.0"),
     KnownModel(
         "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2", ALL, 128, "Apache-2.0"
     ),
@@ -91,7 +90,7 @@ MODELS: tuple[KnownModel, ...] = (
     KnownModel("intfloat/multilingual-e5-large-instruct", ALL, 512, "MIT", _E5_INSTRUCT),
     KnownModel("Snowflake/snowflake-arctic-embed-s", LATIN, 512, "Apache-2.0", _BGE),
     KnownModel("Snowflake/snowflake-arctic-embed-m", LATIN, 512, "Apache-2.0", _BGE),
-    KnownModel("Snowflake/snowflake-arctic-embed-m-v2.0", ALL, 8192, "Apache-2.0", "query: "),
+    KnownModel("Snowflake/snowflake-arctic-embed-l-v2.0", ALL, 8192, "Apache-2.0", "query: "),
     KnownModel("thenlper/gte-small", LATIN, 512, "MIT"),
     KnownModel("cl-nagoya/ruri-v3-30m", CHINESE, 8192, "Apache-2.0", "検索クエリ: ", "検索文書: "),
     KnownModel("cl-nagoya/ruri-v3-310m", CHINESE, 8192, "Apache-2.0", "検索クエリ: ", "検索文書: "),
