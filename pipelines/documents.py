@@ -21,6 +21,7 @@ from pipelines.errors import (
     NoTextError,
     NotPdfError,
     ReadError,
+    TooLargeError,
 )
 from pipelines.pages import join_pages
 from pipelines.pdfium_reader import read_with_pypdfium2
@@ -119,6 +120,8 @@ def _read(data: bytes, reader: str, password: str | None, limits: Limits) -> tup
     for name in (reader, *(other for other in READERS if other != reader)):
         try:
             raw = READERS[name](data, password, limits)
+        except TooLargeError:
+            raise
         except (DamagedError, EncryptedError) as error:
             first = first or error
             continue

@@ -12,6 +12,7 @@ says whether the same call may succeed later without a change.
     ├── ReadError               one file could not be read (the others go on)
     │   ├── EncryptedError      it needs a password
     │   ├── DamagedError        truncated, or no PDF inside
+    │   │   └── TooLargeError   it unfolds beyond the limits
     │   ├── NotPdfError         another kind of file under this name
     │   ├── EmptyFileError      0 bytes
     │   └── NoTextError         no page has text: a scan
@@ -85,6 +86,10 @@ class EncryptedError(ReadError):
 
 class DamagedError(ReadError):
     """The file is truncated or its structure does not parse."""
+
+
+class TooLargeError(DamagedError):
+    """The file unfolds into more pages or text than the limits allow."""
 
 
 class NotPdfError(ReadError):

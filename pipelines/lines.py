@@ -90,6 +90,8 @@ _REGION = 40
 # From this share of the width around it a line ends where the space ends, and not by choice.
 _FULL = 0.75
 _TINY = 4
+# How much of a line's end is looked at.
+_TAIL = 24
 
 
 def classify(text: str) -> list[Line]:
@@ -121,12 +123,13 @@ def columns(text: str) -> int:
 
 def ends_open(line: str) -> bool:
     """Tell whether a line ends in a word or mark that no sentence ends with."""
-    return bool(_OPEN_END.search(line) or _OPEN_END_CJK.search(line))
+    tail = line[-_TAIL:]
+    return bool(_OPEN_END.search(tail) or _OPEN_END_CJK.search(tail))
 
 
 def ends_sentence(line: str) -> bool:
     """Tell whether a line ends in a mark that ends a sentence, in a colon or a semicolon."""
-    return bool(_TERMINAL.search(line))
+    return bool(_TERMINAL.search(line[-_TAIL:]))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -162,7 +165,7 @@ def _following(words: Sequence[str]) -> list[str]:
 
 def _runs_on(previous: str, kind: Kind, width: int, typical: int) -> bool:
     """Tell whether the line before leaves its sentence open."""
-    if kind not in (Kind.PROSE, Kind.ITEM) or _TERMINAL.search(previous):
+    if kind not in (Kind.PROSE, Kind.ITEM) or ends_sentence(previous):
         return False
     return ends_open(previous) or width >= _FULL * typical
 
@@ -176,7 +179,7 @@ def _kind(line: str, place: _Place) -> Kind:
         return Kind.HEADING
     if _ITEM.match(line) and not (place.runs_on and _MAY_CONTINUE.match(line)):
         return Kind.ITEM
-    if place.width <= _TINY and not place.runs_on and not _TERMINAL.search(line):
+    if place.width <= _TINY and not place.runs_on and not ends_sentence(line):
         return Kind.ROW
     return Kind.PROSE
 
@@ -190,14 +193,14 @@ def _is_row(line: str, place: _Place) -> bool:
     count = sum(numbers)
     if not count:
         return False
-    if place.runs_on and (line[0].islower() or _TERMINAL.search(line)):
+    if place.runs_on and (line[0].islower() or ends_sentence(line)):
         return False
     if count == len(tokens):
         return not place.runs_on
     share = count / len(tokens)
     if count >= 2 and (share >= 0.4 or (numbers[-1] and numbers[-2] and share >= 0.2)):
         return not (place.runs_on and share < 0.6)
-    if not numbers[-1] or place.runs_on or _TERMINAL.search(line):
+    if not numbers[-1] or place.runs_on or ends_sentence(line):
         return False
     if place.following[:1].islower():
         return False
@@ -208,7 +211,7 @@ def _is_heading(line: str, place: _Place) -> bool:
     titled = line.isupper() and line[-1] in ":："
     if place.runs_on or not place.following or len(line) < 2:
         return False
-    if _TERMINAL.search(line) and not titled:
+    if ends_sentence(line) and not titled:
         return False
     if ends_open(line) or place.following[0].islower() or not _starts_like_heading(line):
         return False

@@ -3,46 +3,65 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from pipelines.lines import ends_open, ends_sentence
 
-# How many lines from an edge may be marginal; how many of them may lie under another line.
+# How many lines from an edge may be marginal, and how deep one may lie under a footnote.
 _DEEPEST = 3
 _REACH = 6
-# How far away the pages lie that are compared, and which share of them must agree: heads of
-# left and right pages alternate, and so half of them need not.
+# How far away the pages lie that are compared, how many of them must agree, and which share:
+# heads of left and right pages alternate, and so half of them need not.
 _AROUND = 8
-_SHARE = 0.4
 _LEAST = 3
-
-_DIGITS = re.compile(r"\d+")
-_PAGE_NUMBER = re.compile(
-    r"[\s\-–—－|•·.]*(?:page|p\.|seite|頁|ページ)?\s*"
-    r"(?P<label>\d{1,4}|[ivxlcdm]{1,7}|[A-Z]{1,2}[-–]?\d{1,3})"
-    r"\s*(?:(?:/|of|von|／)\s*\d{1,4}|頁|ページ)?[\s\-–—－|•·.]*",
-    re.IGNORECASE,
-)
-# A running head that carries the number: "7 1.2. Metric spaces", "Annual report | 34".
-_FIRST_NUMBER = re.compile(r"(?:page\s*)?(?P<label>\d{1,4}|[A-Z]-?\d{1,3})(?=[\s|])", re.IGNORECASE)
-_LAST_NUMBER = re.compile(r"(?<=[\s|])(?P<label>\d{1,4}|[A-Z]-?\d{1,3})$", re.IGNORECASE)
-_MOST_WORDS = 14
+_SHARE = 0.4
+_STEPS = 3
 # Fewer letters are a footnote's mark or a cell, however often they stand at an edge.
 _LETTERS = 3
 # From so many words a line that ends in a full stop is a sentence, and no "Acme Inc.".
 _SENTENCE_WORDS = 5
+_MOST_WORDS = 16
+
+_DASHES = r"[\s\-–—－|•·.]*"
+_LABEL = r"\d{1,4}|[ivxlcdm]{1,7}|[A-Z]{1,2}[-–]?\d{1,3}"
+_PAGE = r"(?:page|p\.|seite|頁|ページ)?\s*"
+_BARE = re.compile(
+    rf"{_DASHES}{_PAGE}(?P<label>{_LABEL})\s*(?:(?:/|of|von|／)\s*\d{{1,4}}|頁|ページ)?{_DASHES}",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"[\-–—|\s]*(?:page\s+)?(?P<label>\d{1,4}|[A-Z]-\d{1,3})(?=[\s|\-–—])", re.I)
+_LAST = re.compile(r"(?<=[\s|\-–—])(?:page\s+)?(?P<label>\d{1,4}|[A-Z]-\d{1,3})[\-–—|\s]*$", re.I)
+# What is counted by a heading, and not by the page: "Chapter 3" on page 3.
+_COUNTED = re.compile(
+    r"\b(?:chapter|section|part|article|table|figure|appendix|annex|note|item|step|question|case"
+    r"|exercise|lesson|example|day|week)\W*$",
+    re.IGNORECASE,
+)
 _ROMAN = [
     *("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii", "xiv"),
     *("xv", "xvi", "xvii", "xviii", "xix", "xx", "xxi", "xxii", "xxiii", "xxiv", "xxv", "xxvi"),
 ]
 
 
+class _Edge(NamedTuple):
+    """The outermost line of a page, read as a margin may be.
+
+    ``heads``: pairs of the number that it begins or ends with ("" for none)
+    and the rest of the line; ``bare``: its number if it is nothing but one.
+    """
+
+    bare: str
+    heads: tuple[tuple[str, str], ...]
+
+
 def without_margins(pages: Sequence[str], labels: Sequence[str]) -> list[list[str]]:
     """Return the lines of each page without page numbers and running heads and feet.
 
     A line goes when it is a bare page number (the page's label, or in step
-    with the pages beside it), or when most pages around carry the same line,
-    digits aside, at the same edge. A page that has nothing else keeps it.
+    with a page beside it), when enough pages around have the same line at the
+    same edge, or the same but for a number that counts the pages. A page that
+    has nothing else keeps its head.
     """
     bodies = [_trimmed([line.rstrip() for line in page.split("\n")]) for page in pages]
     for edge in (0, -1):
@@ -63,20 +82,17 @@ def _trimmed(lines: list[str]) -> list[str]:
 def _peel(bodies: list[list[str]], labels: Sequence[str], edge: int) -> list[set[str]]:
     """Take marginal lines away, outermost first; return for each page the running ones."""
     running: list[set[str]] = [set() for _ in bodies]
-    candidates: Iterable[int] = range(len(bodies))
+    candidates = list(range(len(bodies)))
     for _ in range(_DEEPEST):
-        outer = [body[edge].strip() if body else "" for body in bodies]
-        folded = [_folded(line) for line in outer]
-        bare, first, last = ([_number(rule, line) for line in outer] for rule in _RULES)
+        edges = [_read_edge(body[edge] if body else "") for body in bodies]
         marginal = []
         for i in candidates:
-            in_step = _in_step(first, i) >= 2 or _in_step(last, i) >= 2
-            heads = _repeats(folded, i) or (in_step and _may_run(folded[i]))
-            if heads and len(bodies[i]) > 1:
-                running[i].add(folded[i])
-            elif not (bare[i] and (bare[i] == labels[i].casefold() or _in_step(bare, i))):
-                continue
-            marginal.append(i)
+            head = next((rest for n, rest in edges[i].heads if _is_head(edges, i, n, rest)), None)
+            if head is not None and len(bodies[i]) > 1:
+                running[i].add(head)
+                marginal.append(i)
+            elif edges[i].bare and _is_page_number(edges, labels, i):
+                marginal.append(i)
         for i in marginal:
             del bodies[i][edge]
             bodies[i] = _trimmed(bodies[i])
@@ -88,56 +104,65 @@ def _drop_running(bodies: list[list[str]], running: Sequence[set[str]], edge: in
     """Take a running line away that lies a little deeper, under a footnote for example."""
     for i, body in enumerate(bodies):
         known = set().union(*running[max(0, i - _AROUND) : i + _AROUND + 1]) - running[i]
-        if not known:
-            continue
-        reach = range(min(_REACH, len(body)))
+        reach = range(min(_REACH, len(body))) if known else range(0)
         places = reach if edge == 0 else [len(body) - 1 - k for k in reach]
-        dropped = {k for k in places if _folded(body[k]) in known}
+        dropped = {k for k in places if any(rest in known for _, rest in _heads(body[k]))}
         if dropped and len(dropped) < len(body):
             bodies[i] = _trimmed([line for k, line in enumerate(body) if k not in dropped])
 
 
-def _folded(line: str) -> str:
-    return " ".join(_DIGITS.sub("#", line).split()).casefold()
+def _read_edge(line: str) -> _Edge:
+    bare = _BARE.fullmatch(line)
+    return _Edge(_label(bare) if bare else "", _heads(line))
 
 
-def _repeats(folded: Sequence[str], index: int) -> bool:
-    """Tell whether enough pages around have the same line at this edge."""
-    line = folded[index]
+def _heads(line: str) -> tuple[tuple[str, str], ...]:
+    line = line.strip()
     if not _may_run(line):
-        return False
-    around = folded[max(0, index - _AROUND) : index + _AROUND + 1]
-    same = around.count(line)
-    return same >= _LEAST and same >= _SHARE * len(around)
+        return ()
+    heads = [("", " ".join(line.casefold().split()))]
+    for match in (_FIRST.match(line), _LAST.search(line)):
+        if match:
+            rest = f"{line[: match.start()]} # {line[match.end() :]}"
+            if len(rest.split()) > 2 and not _COUNTED.search(line[: match.start("label")]):
+                heads.append((_label(match), " ".join(rest.casefold().split())))
+    return tuple(heads)
+
+
+def _label(match: re.Match[str]) -> str:
+    return match["label"].casefold().replace("–", "-")
 
 
 def _may_run(line: str) -> bool:
     """Tell whether a line may be a running head: some letters, and not a part of a sentence."""
+    line = line.rstrip(" -–—－|•·")
+    words = len(line.split())
+    sentence = ends_sentence(line) and words >= _SENTENCE_WORDS
     letters = sum(c.isalpha() for c in line) >= _LETTERS
-    whole = ends_sentence(line) and len(line.split()) >= _SENTENCE_WORDS
-    return letters and not whole and not ends_open(line)
+    return letters and words <= _MOST_WORDS and not sentence and not ends_open(line)
 
 
-_RULES = (
-    _PAGE_NUMBER.fullmatch,
-    lambda line: _FIRST_NUMBER.match(line) if len(line.split()) <= _MOST_WORDS else None,
-    lambda line: _LAST_NUMBER.search(line) if len(line.split()) <= _MOST_WORDS else None,
-)
-
-
-def _number(rule: Callable[[str], re.Match[str] | None], line: str) -> str:
-    match = rule(line)
-    return match["label"].casefold().replace("–", "-") if match else ""
-
-
-def _in_step(numbers: Sequence[str], index: int) -> int:
-    """Return how many pages nearby have the number that counting from this one gives."""
-    near = range(max(0, index - 2), min(len(numbers), index + 3))
-    return sum(
-        _step(numbers[index], numbers[i]) == i - index
-        for i in near
-        if i != index and numbers[index] and numbers[i]
+def _is_head(edges: Sequence[_Edge], index: int, number: str, rest: str) -> bool:
+    """Tell whether enough pages around have the same line, or the same in step."""
+    first = max(0, index - _AROUND)
+    around = edges[first : index + _AROUND + 1]
+    if not number:
+        same = sum((number, rest) in edge.heads for edge in around)
+        return same >= _LEAST and same >= _SHARE * len(around)
+    same = sum(
+        any(other == rest and _step(number, n) == i - index for n, other in edge.heads)
+        for i, edge in enumerate(around, start=first)
     )
+    return same >= _STEPS
+
+
+def _is_page_number(edges: Sequence[_Edge], labels: Sequence[str], index: int) -> bool:
+    """Tell whether a bare number is the page's label, or in step with a page beside it."""
+    number = edges[index].bare
+    if number == labels[index].casefold():
+        return True
+    near = range(max(0, index - 2), min(len(edges), index + 3))
+    return any(_step(number, edges[i].bare) == i - index for i in near if i != index)
 
 
 def _step(number: str, other: str) -> int | None:

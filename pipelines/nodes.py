@@ -59,7 +59,7 @@ class NodeMaker:
             "metadata": metadata,
             "relationships": {NodeRelationship.SOURCE: self._source},
             "excluded_embed_metadata_keys": list(metadata),
-            "excluded_llm_metadata_keys": [key for key in metadata if key not in SHOWN_KEYS],
+            "excluded_llm_metadata_keys": hidden_from_llm(metadata),
         }
         if parent is None:
             return TextNode(**fields)
@@ -80,6 +80,11 @@ class NodeMaker:
             "heading": self.structure.heading_at(self.text, span[0]),
             "script": script_of(text),
         }
+
+
+def hidden_from_llm(metadata: Mapping[str, Any]) -> list[str]:
+    """Return the keys that a language model does not read: all but file and page, if known."""
+    return [key for key, value in metadata.items() if key not in SHOWN_KEYS or not value]
 
 
 def node_id(

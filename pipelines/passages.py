@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from llama_index.core.schema import (
@@ -18,7 +18,7 @@ from llama_index.core.schema import (
 
 from pipelines.documents import hidden_keys, metadata_for_hash
 from pipelines.errors import ConfigError
-from pipelines.nodes import SHOWN_KEYS, node_id, text_hash
+from pipelines.nodes import hidden_from_llm, node_id, text_hash
 from pipelines.scripts import script_of
 from pipelines.splitting import Span
 from pipelines.text import sanitise
@@ -121,10 +121,10 @@ def _metadata(node: BaseNode, kind: str, text: str, pages: list[int]) -> dict[st
     return blank | node.metadata | given | own
 
 
-def _hidden(metadata: Iterable[str]) -> dict[str, list[str]]:
+def _hidden(metadata: Mapping[str, Any]) -> dict[str, list[str]]:
     return {
         "excluded_embed_metadata_keys": list(metadata),
-        "excluded_llm_metadata_keys": [key for key in metadata if key not in SHOWN_KEYS],
+        "excluded_llm_metadata_keys": hidden_from_llm(metadata),
     }
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Protocol
 
-from pipelines.errors import DamagedError, EncryptedError
+from pipelines.errors import DamagedError, EncryptedError, TooLargeError
 from pipelines.text import sanitise
 
 # Raise it when the text that we derive of the same file changes: ids, and whether a
@@ -86,17 +86,18 @@ def bounded(pages: Iterable[PageText], total: int, limits: Limits) -> Iterator[P
     """Yield the pages while they stay within the limits.
 
     Raises:
-        DamagedError: there are no pages, or they exceed a limit.
+        DamagedError: there are no pages.
+        TooLargeError: they exceed a limit.
     """
     if not total:
         raise DamagedError("it has no pages", hint="save or download it again")
     if total > limits.pages:
-        raise DamagedError(f"it claims {total} pages", hint=f"the limit is {limits.pages}")
+        raise TooLargeError(f"it claims {total} pages", hint=f"the limit is {limits.pages}")
     characters = 0
     for number, page in enumerate(pages, start=1):
         characters += len(page.text)
         if len(page.text) > limits.page_characters or characters > limits.characters:
-            raise DamagedError(
+            raise TooLargeError(
                 f"page {number} unfolds into {len(page.text)} characters, {characters} so far",
                 hint=f"the limits are {limits.page_characters} and {limits.characters}",
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from pipelines.abbreviations import ALWAYS, BEFORE_NUMBER, MAYBE_LAST, STARTERS
@@ -25,6 +24,7 @@ _CLAUSE = re.compile(r"(?<=[;；:：])\s|(?<=[,])\s|(?<=[、，；：])|(?<=\s[�
 # A capital letter, an identifier, kana or han.
 _STARTS_ANEW = re.compile(r"[^\W\d_a-z]|[^\W\d]\w*[_(\d]|[\u3041-\u30fa\u3400-\u9fff]")
 _VISIBLE = re.compile(r"[^\W_]")
+_NEWLINE = re.compile(r"\n")
 _SPACE = re.compile(r"\s+")
 _LAST_WORD = re.compile(r"(\S+)$")
 _DOTTED = re.compile(r"[^\W\d_]{1,3}(?:\.[^\W\d_]{1,3})+")
@@ -68,7 +68,7 @@ def bounded_sentences(
 
 def inner_breaks(text: str, start: int, end: int) -> tuple[Breaks, Breaks, Breaks]:
     """Return the line ends, clause ends and word ends inside a span."""
-    newlines = [m.start() for m in re.compile("\n").finditer(text, start, end)]
+    newlines = [m.start() for m in _NEWLINE.finditer(text, start, end)]
     clauses = [m.end() for m in _CLAUSE.finditer(text, start, end)]
     words = [m.start() for m in _SPACE.finditer(text, start, end)]
     return Breaks(newlines, 0.5), Breaks(clauses, 0.4), Breaks(words, 0.0)
@@ -159,14 +159,15 @@ def _abbreviates(before: str, mark: str, following: str) -> bool:
     if _QUOTED_NUMBER.search(before):
         return True
     if lower in BEFORE_NUMBER:
-        return following[0].isdigit() or following[0] in "(["
+        return following[:1].isdigit() or following[:1] in ("(", "[")
     if lower in MAYBE_LAST or (len(word) == 1 and word.isupper()) or _DOTTED.fullmatch(word):
         return not _opens_sentence(following)
     return False
 
 
 def _opens_sentence(following: str) -> bool:
-    return _FIRST_WORD.match(following.lstrip(_OPENING)).group() in STARTERS  # type: ignore[union-attr]
+    first = _FIRST_WORD.match(following.lstrip(_OPENING))
+    return first is not None and first.group() in STARTERS
 
 
 def _inside_quotation(text: str, start: int, match: re.Match[str], end: int) -> bool:
@@ -181,8 +182,3 @@ def _inside_quotation(text: str, start: int, match: re.Match[str], end: int) -> 
         return False
     ahead = text[match.end() : min(end, match.end() + _QUOTE_REACH)]
     return any(c in ahead for c in _CJK_CLOSE)
-
-
-def sentences_in(spans: Sequence[Span], start: int, end: int) -> Sequence[Span]:
-    """Return the sentences that start inside a span."""
-    return spans[bisect_left(spans, (start, start)) : bisect_left(spans, (end, end))]

@@ -23,6 +23,7 @@ from pipelines.errors import (
     NoTextError,
     NotPdfError,
     ReadError,
+    TooLargeError,
 )
 from pipelines.structure import structure_of
 from tests.support.pdfs import make_pdf
@@ -147,7 +148,7 @@ def test_a_document_with_some_empty_pages_is_read(tmp_path, reader):
 @readers
 def test_a_file_that_unfolds_too_far_is_refused(tmp_path, reader, limits):
     path = make_pdf(tmp_path / "bomb.pdf", ["Some words of text."] * 3)
-    with pytest.raises(DamagedError, match="limit"):
+    with pytest.raises(TooLargeError, match="limit"):
         read_pdf(path, reader=reader, limits=limits)
 
 

@@ -1,3 +1,5 @@
+import pytest
+
 from pipelines.margins import without_margins
 
 BODY = ["Sales grew in the north and", "fell in the south of the country."]
@@ -20,10 +22,38 @@ def test_heads_of_left_and_right_pages_may_differ():
 
 
 def test_a_head_with_a_number_in_step_with_its_neighbours_is_left_out():
-    pages = [
-        [f"{number + 6} 1.{number}. Section {chr(65 + number)}", *BODY] for number in range(1, 6)
-    ]
-    assert bodies(pages) == [BODY] * 5
+    sections = ["1.2 Metric spaces"] * 3 + ["1.3 Normed spaces"] * 3
+    pages = [[f"{number} {section}", *BODY] for number, section in enumerate(sections, start=7)]
+    assert bodies(pages) == [BODY] * 6
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        ["Chapter 1", "Chapter 2", "Chapter 3", "Chapter 4"],
+        ["1 Introduction", "2 Methods", "3 Results", "4 Discussion"],
+        ["Model AX-450", "Model AX-460", "Model AX-470", "Model AX-480"],
+        ["Sales in 2018", "Sales in 2016", "Sales in 2014", "Sales in 2012"],
+        ["Sales grew in all of our regions."] * 4,
+    ],
+)
+def test_headings_that_look_alike_stay(heads):
+    pages = [[head, f"Text {chr(97 + n)}"] for n, head in enumerate(heads)]
+    assert bodies(pages) == pages
+
+
+@pytest.mark.parametrize(
+    "heads",
+    [
+        [f"Annual report of Acme | {n}" for n in range(31, 37)],
+        [f"Page {n} of 48 Instructions for the form" for n in range(6)],
+        [f"Form 10-K of 2018 - {n} -" for n in range(1, 7)],
+        [f"－ {n} －" for n in range(7, 13)],
+    ],
+)
+def test_heads_that_count_the_pages_go(heads):
+    pages = [[*BODY, head] for head in heads]
+    assert bodies(pages) == [BODY] * 6
 
 
 def test_a_running_line_under_a_footnote_is_found():
