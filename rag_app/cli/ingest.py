@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from pipelines.errors import ReadError
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, session
+from rag_app.cli.show import path
 
 if TYPE_CHECKING:
     from rag_app.cli.output import Output
@@ -143,7 +143,7 @@ def _show(out: Output, report: IngestReport, index: Path) -> None:
     for file in report.files:
         out.text(_line(file), style="red" if file.status == "failed" else "")
     for name in report.removed:
-        out.text(f"{'removed':<10} {_shown(name)}: it is no longer there")
+        out.text(f"{'removed':<10} {path(name)}: it is no longer there")
     for kind, count in report.too_long.items():
         out.note(f"warning: the model does not read the end of {count} nodes of {kind}")
     for script, count in report.not_embedded.items():
@@ -163,7 +163,7 @@ def _line(file: FileReport) -> str:
         return f"{file.status:<10} {_reason(file)}"
     empty = ", ".join(map(str, file.pages_without_text))
     without = f", no text on page {empty}" if empty else ""
-    return f"{file.status:<10} {_shown(file.file)}: {file.pages} pages, {file.nodes} nodes{without}"
+    return f"{file.status:<10} {path(file.file)}: {file.pages} pages, {file.nodes} nodes{without}"
 
 
 def _reason(file: FileReport) -> str:
@@ -171,13 +171,7 @@ def _reason(file: FileReport) -> str:
     why = file.error
     for name in (file.file, Path(file.file).name):
         why = why.removeprefix(f"{name}: ")
-    return f"{_shown(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
-
-
-def _shown(name: str) -> str:
-    """Return a path as short as it can be said from here."""
-    relative = os.path.relpath(name) if Path(name).is_absolute() else name
-    return min(relative, name, key=len)
+    return f"{path(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
 
 
 def _failures(report: IngestReport) -> str:

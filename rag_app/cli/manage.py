@@ -12,6 +12,7 @@ from rag_app.cli import options
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.session import ERROR, Session, UsageError, session
+from rag_app.cli.show import path
 
 if TYPE_CHECKING:
     from rag_app.cli.cache import Kept
@@ -51,7 +52,7 @@ def remove(
             current.out.document(report.to_dict())
         else:
             for name in report.removed:
-                current.out.text(f"removed {name}")
+                current.out.text(f"removed {path(name)}")
         if report.unknown:
             unknown = ", ".join(report.unknown)
             current.out.complain(f"error: not in {index}: {unknown} (rag info shows what is)")
@@ -83,7 +84,7 @@ def merge(
     Nothing is embedded again, the sources stay as they are, the same content is held
     once, and what is found says which index it came from.
     """
-    if into.resolve() in [path.resolve() for path in indexes]:
+    if into.resolve() in [one.resolve() for one in indexes]:
         raise UsageError("--into is one of the sources: they stay as they are")
     with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
         from rag_app.cli.info import document
@@ -168,7 +169,7 @@ def _cache_document(kept: IndexCache, entries: list[Kept]) -> dict[str, Any]:
 
 
 def _row(entry: Kept) -> tuple[object, ...]:
-    return entry.file, round(entry.bytes / _MB, 1), _time(entry.used)
+    return path(entry.file), round(entry.bytes / _MB, 1), _time(entry.used)
 
 
 def _time(seconds: float) -> str:

@@ -128,6 +128,9 @@ class Output:
             margin = " " * indent
             self._write("".join(f"{margin}{line}".rstrip() + "\n" for line in text.split("\n")))
             return
+        if not text:
+            self.console.print()
+            return
         from rich.padding import Padding
         from rich.text import Text
 

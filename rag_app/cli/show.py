@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from rag_app.cli.output import Output, one_line
@@ -55,6 +57,12 @@ def place(source: Mapping[str, Any]) -> str:
     if source["origin"]:
         words.append(f"in {one_line(source['origin'])}")
     return ", ".join(words)
+
+
+def path(name: str) -> str:
+    """Return a path as short as it can be said from here; other names as they are."""
+    relative = os.path.relpath(name) if Path(name).is_absolute() else name
+    return min(relative, name, key=len)
 
 
 def results(out: Output, found: Sequence[Mapping[str, Any]]) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 def test_remove_takes_a_file_away_by_name_or_path(rag, index, pdfs):
     done = rag("remove", "crane.pdf")
-    assert (done.code, done.out) == (0, f"removed {pdfs / 'crane.pdf'}\n")
+    assert (done.code, done.out) == (0, "removed pdfs/crane.pdf\n")
     assert "crane" not in rag("search", "crane lifts seven tonnes").out
     report = rag("remove", pdfs / "valve.pdf", "--json").json
     assert report == {"removed": [str(pdfs / "valve.pdf")], "unknown": [], "contents": 1}
@@ -57,7 +57,7 @@ def test_merge_needs_a_target(rag):
 def test_cache_info_and_clear(rag, pdfs):
     assert "0 kept indexes" in rag("cache", "info").out
     rag("ask", "What is the lead time?", pdfs / "valve.pdf", "--quiet")
-    assert str(pdfs / "valve.pdf") in rag("cache", "info").out
+    assert "pdfs/valve.pdf" in rag("cache", "info").out
     (kept,) = rag("cache", "info", "--json").json["indexes"]
     assert kept["file"] == str(pdfs / "valve.pdf")
     assert kept["bytes"] > 0

@@ -118,6 +118,13 @@ def test_text_on_a_terminal_is_wrapped_and_markup_stays_text(monkeypatch):
     assert ":smile:" in stdout.getvalue()
 
 
+def test_an_empty_line_on_a_terminal_is_an_empty_line(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    out, stdout, _ = an_output(stdout=Terminal())
+    out.text()
+    assert stdout.getvalue() == "\n"
+
+
 def test_no_color_on_a_terminal_writes_no_escape_sequence(monkeypatch):
     monkeypatch.setenv("TERM", "xterm-256color")
     monkeypatch.setenv("NO_COLOR", "1")
