@@ -13,7 +13,8 @@ _CJK_LAST = re.compile(rf"[{_CJK}、，「『（・０-９Ａ-Ｚａ-ｚ]$")
 _CJK_FIRST = re.compile(rf"[{_CJK}、，。「『（」』）０-９Ａ-Ｚａ-ｚ]")
 _OPEN = re.compile("[、，「『（・はがをにのとでもへや]$")
 _NEW_START = re.compile(
-    r"[•‣▪●○■□◆◇・①-⑳]|[(（]?\d{1,2}[.)）．]|[０-９]+[\s　]|第\s*\d+\s*[章節条]|【|[(（][一二三四五六七八九十ア-ン][)）]"
+    r"[•‣▪●○■□◆◇・①-⑳]|[(（]?\d{1,2}[.)）．]|[０-９]+[\s　]|第\s*\d+\s*[章節条]|【"
+    r"|[(（][一二三四五六七八九十ア-ン][)）]"
 )
 # A line this full, as a share of the widest of its page, ends by its width and not by choice.
 _FULL = 0.8

@@ -44,5 +44,8 @@ def test_no_heading_above_is_the_empty_text():
 
 
 def test_headings_carry_their_number_in_japanese():
-    text = "第２章 採用と異動\n会社は、書類選考によって採用する者を決める。面接も行う。\n第４条（採用）\n採用は年に一度とする。\n"
+    text = (
+        "第２章 採用と異動\n会社は、書類選考によって採用する者を決める。面接も行う。\n"
+        "第４条（採用）\n採用は年に一度とする。\n"
+    )
     assert headings(text) == ["第２章 採用と異動", "第４条（採用）"]
