@@ -51,11 +51,11 @@ class VectorView:
             depth: how many passages.
             allowed: by passage row, which passages may be returned; ``None``: all.
         """
-        exact = query.astype(np.float64)
-        norm = float(np.linalg.norm(exact))
+        asked = query.astype(np.float64)
+        norm = float(np.linalg.norm(asked))
         if depth < 1 or not self.segments or not norm > 0.0:
             return []
-        unit = (exact / norm).astype(np.float32)
+        unit = (asked / norm).astype(np.float32)
         sims = [_similarities(segment, alive, unit, allowed) for segment, alive in self.segments]
         tops = [
             np.maximum.reduceat(sim, segment.groups)

@@ -60,7 +60,11 @@ def verify_index(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
 
 
 def _listed(name: str, messages: Iterator[str]) -> list[Finding]:
-    found = list(messages)
+    found: list[str] = []
+    try:
+        found.extend(messages)
+    except (ValueError, IndexError, TypeError) as error:  # numbers that fit together nowhere
+        found.append(f"could not be checked to the end: {error}")
     listed = [Finding(name, message) for message in found[:_MOST]]
     if len(found) > _MOST:
         listed.append(Finding(name, f"and {len(found) - _MOST} more"))

@@ -1,0 +1,128 @@
+"""Writers and readers at once; every answer is checked. Shared with the benchmark.
+
+Writers put, change and remove files of their own. Each version of a file says
+in every sentence which file and which version it is, so that a reader can tell
+a half-written file, a mixture of two versions, and a hit on what is not there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from pipelines.errors import IndexLockedError
+from rag_app.store.protocol import Prepared, Snapshot
+from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from tests.rag_app.store.make import CONFIG, prepared, vector
+
+FILES = 5  # per writer
+SENTENCES = 3
+
+
+def content(writer: int, file: int, version: int) -> Prepared:
+    mark = f"w{writer}f{file}"
+    pages = [
+        " ".join(f"common {mark} {mark}v{version} p{page}s{n}." for n in range(SENTENCES))
+        for page in range(1 + version % 3)
+    ]
+    return prepared(f"/{mark}.pdf", pages)
+
+
+def write(path: Path, number: int, until: float) -> int:
+    """Put, change and remove files in runs of a few; return how many runs were made."""
+    rng = np.random.default_rng([number, os.getpid()])
+    runs = version = 0
+    with open_store(path) as store:
+        while time.monotonic() < until:
+            try:
+                with store.writer(timeout=30) as writer:
+                    for _ in range(int(rng.integers(1, 4))):
+                        version += 1
+                        file = int(rng.integers(FILES))
+                        if rng.random() < 0.2:
+                            writer.remove([f"/w{number}f{file}.pdf"])
+                        else:
+                            writer.put(content(number, file, version))
+            except IndexLockedError:
+                continue
+            runs += 1
+            time.sleep(float(rng.random()) * 0.02)  # lets the other one in
+    return runs
+
+
+def read(path: Path, until: float, *, reopen: bool) -> int:
+    """Ask and check until the time is over; return how many snapshots were checked."""
+    count, last = 0, -1
+    store = open_store(path)
+    while time.monotonic() < until:
+        if reopen:
+            store.close()
+            store = open_store(path)
+        with store.snapshot() as snapshot:
+            assert snapshot.generation >= last, "time went backwards"
+            last = snapshot.generation
+            check(snapshot)
+        count += 1
+    store.close()
+    return count
+
+
+def check(snapshot: Snapshot) -> None:
+    """Raise AssertionError when anything in the snapshot is not of one generation."""
+    sources = snapshot.sources()
+    parents = {}
+    for source in sources:
+        document = snapshot.document(source.content_hash)
+        mark = source.names[0][1:-4]
+        (version,) = {word for word in document.text.split() if word.startswith(f"{mark}v")}
+        assert source.nodes["parent"] == source.pages
+        assert source.nodes["child-128"] == source.pages * SENTENCES
+        parents[source.document_id] = (mark, version)
+    total = sum(source.pages for source in sources)
+    count, frequencies = snapshot.document_frequencies("parent", ["common"])
+    assert (count, frequencies["common"]) == (total, total)
+    words = snapshot.search_words("parent", ["common"], 1000)
+    near = snapshot.search_vectors("child-128", vector("common"), 1000)
+    assert {hit.passage_id for hit in words} == {hit.passage_id for hit in near}
+    assert len(words) == total
+    nodes = snapshot.nodes([hit.passage_id for hit in words])
+    assert len(nodes) == total
+    for node in nodes.values():
+        mark, version = parents[node.ref_doc_id or ""]
+        assert f"common {mark} {version} " in node.text
+        hits = snapshot.search_words("parent", [version], 50)
+        assert node.node_id in {hit.passage_id for hit in hits}
+
+
+def spawn(work) -> int:
+    """Run in a forked child that exits with 0 only when nothing was raised."""
+    child = os.fork()
+    if child:
+        return child
+    status = 1
+    try:
+        work()
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        os._exit(status)
+
+
+def contest(path: Path, seconds: float, *, writers: int = 2, readers: int = 4) -> list[int]:
+    """Let writers and readers at one index; return the exit status of each process."""
+    create_store(path, CONFIG).close()
+    until = time.monotonic() + seconds
+    children = [spawn(lambda n=n: write(path, n, until)) for n in range(writers)]
+    children += [spawn(lambda n=n: read(path, until, reopen=n % 2 == 1)) for n in range(readers)]
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+
+
+def generations(path: Path) -> int:
+    store: SqliteStore
+    with open_store(path) as store, store.snapshot() as snapshot:
+        return snapshot.generation

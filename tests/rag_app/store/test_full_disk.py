@@ -1,0 +1,53 @@
+"""A full disk: what was finished stays, what was not is said, and the next run goes on."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+from pathlib import Path
+
+from pipelines.errors import StoreError
+from rag_app.store.sqlite import create_store, open_store
+from tests.rag_app.store.make import CONFIG, prepared
+
+EXIT_AS_WANTED = 7
+
+
+def fill(path: Path, limit: int) -> None:
+    """Write until no file may grow any more; exit as wanted when our error says so."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    with open_store(path) as store:
+        try:
+            with store.writer() as writer:
+                for n in range(1000):
+                    writer.put(prepared(f"/{n}.pdf", [f"Text {n} is here. And more of {n}."] * 20))
+        except StoreError as error:
+            if "free space" in error.hint:
+                os._exit(EXIT_AS_WANTED)
+
+
+def test_a_disk_that_fills_up_leaves_each_file_whole(tmp_path: Path) -> None:
+    for limit in (500_000, 700_000, 1_000_000):
+        path = tmp_path / str(limit)
+        create_store(path, CONFIG).close()
+        child = os.fork()
+        if child == 0:
+            try:
+                fill(path, limit)
+            finally:
+                os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == EXIT_AS_WANTED
+        with open_store(path) as store:
+            assert store.verify() == []
+            with store.snapshot() as snapshot:
+                count = len(snapshot.sources())
+                assert count >= 1
+                assert all(source.nodes["parent"] == 20 for source in snapshot.sources())
+            with store.writer() as writer:
+                writer.put(prepared("/more.pdf", ["There is room again."]))
+            assert store.verify() == []
+            with store.snapshot() as snapshot:
+                assert len(snapshot.sources()) == count + 1
+                assert snapshot.search_words("parent", ["room"], 5)

@@ -1,0 +1,97 @@
+"""Verification: a sound index has no findings, and each broken link is named."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from rag_app.store.schema import DATABASE
+from rag_app.store.sqlite import create_store, open_store
+from tests.rag_app.store.make import CONFIG, prepared
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "index"
+    with create_store(path, CONFIG) as store, store.writer() as writer:
+        writer.put(prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."]))
+        writer.put(prepared("/b.pdf", ["Fish swim."]))
+    return path
+
+
+def checks(folder: Path) -> set[str]:
+    with open_store(folder) as store:
+        return {finding.check for finding in store.verify()}
+
+
+def test_a_sound_index_has_no_findings(folder: Path) -> None:
+    assert checks(folder) == set()
+
+
+CHILD = "(SELECT max(node) FROM nodes)"
+
+
+@pytest.mark.parametrize(
+    ("statement", "check"),
+    [
+        ("DELETE FROM names WHERE name = '/a.pdf'", "content→name"),
+        ("UPDATE names SET content = 99 WHERE name = '/a.pdf'", "name→content"),
+        ("DELETE FROM nodes WHERE passage = node AND start = 0", "child→parent"),
+        (f"UPDATE nodes SET passage = node WHERE node = {CHILD}", "vector→node"),
+        (f"DELETE FROM nodes WHERE node = {CHILD}", "vector→node"),
+        (f"DELETE FROM nodes WHERE node = {CHILD}", "content→nodes"),
+        (f"UPDATE nodes SET content = 99 WHERE node = {CHILD}", "node→document"),
+        (f"UPDATE nodes SET kind = 99 WHERE node = {CHILD}", "node→kind"),
+        (f"UPDATE nodes SET stop = 9999 WHERE node = {CHILD}", "span→text"),
+        (f"UPDATE nodes SET start = NULL WHERE node = {CHILD}", "span→text"),
+        ("UPDATE pages SET stop = 9999", "page→text"),
+        ("UPDATE pages SET content = 99", "page→document"),
+        ("DELETE FROM blocks WHERE start > 0", "document→text"),
+        ("UPDATE blocks SET text = 'short' WHERE start = 0", "document→text"),
+        ("UPDATE vectors SET content = 99", "vector→content"),
+        ("UPDATE vectors SET matrix = zeroblob(length(matrix))", "vector→node"),
+        ("UPDATE vectors SET matrix = substr(matrix, 1, 7)", "vector→node"),
+        ("UPDATE vectors SET matrix = substr(matrix, 1, length(matrix) / 2)", "vector→node"),
+        ("DELETE FROM vectors WHERE part = 1", "node→vector"),
+        ("UPDATE words SET content = 99", "words→content"),
+        ("UPDATE words SET lengths = zeroblob(length(lengths))", "words→node"),
+        ("UPDATE words SET entries = substr(entries, 1, 3)", "words→node"),
+        ("DELETE FROM terms WHERE term = 'fish'", "words→term"),
+        ("UPDATE terms SET uses = 7 WHERE term = 'fish'", "words→term"),
+        (
+            "UPDATE derived SET file = 'derived/none.arrays' WHERE how = 'words'",
+            "derived file→generation",
+        ),
+    ],
+)
+def test_each_broken_link_is_found(folder: Path, statement: str, check: str) -> None:
+    sql = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    sql.execute(statement)
+    sql.close()
+    assert check in checks(folder)
+
+
+def test_a_derived_file_of_other_numbers_is_found(folder: Path) -> None:
+    """Whole and well formed, but not what the database holds."""
+    sql = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    (matrix,) = sql.execute("SELECT matrix FROM vectors WHERE part = 1").fetchone()
+    turned = b"".join(matrix[at : at + 64] for at in range(len(matrix) - 64, -1, -64))
+    sql.execute("UPDATE vectors SET matrix = ? WHERE part = 1", (turned,))
+    sql.close()
+    assert checks(folder) == {"derived file→generation"}
+
+
+def test_many_findings_are_counted(tmp_path: Path) -> None:
+    path = tmp_path / "index"
+    with create_store(path, CONFIG) as store, store.writer() as writer:
+        for n in range(30):
+            writer.put(prepared(f"/{n}.pdf", [f"Text {n}."]))
+    sql = sqlite3.connect(path / DATABASE, isolation_level=None)
+    sql.execute("DELETE FROM names")
+    sql.close()
+    with open_store(path) as store:
+        findings = [f for f in store.verify() if f.check == "content→name"]
+    assert len(findings) == 21
+    assert findings[-1].message == "and 10 more"
