@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from llama_index.core.schema import (
@@ -24,6 +25,7 @@ from pipelines.splitting import Span
 from pipelines.text import sanitise
 
 _BETWEEN = "\n\n"
+_PLACE = ("file_name", "file_path", "page_label", "title", "heading")
 
 
 def passages(nodes: Sequence[BaseNode]) -> list[tuple[Document, list[BaseNode]]]:
@@ -83,7 +85,7 @@ def _adopted(
 
 
 def _passage(node: BaseNode, text: str, span: Span, document: Document) -> TextNode:
-    metadata = _metadata(node, "passage", text, _pages(node))
+    metadata = _metadata(node.metadata, "passage", text, _pages(node))
     digest = document.metadata["content_hash"]
     return TextNode(
         id_=node.node_id if _chosen(node) else node_id(digest, "", "passage", {}, span, text),
@@ -96,29 +98,53 @@ def _passage(node: BaseNode, text: str, span: Span, document: Document) -> TextN
     )
 
 
+def piece_of(
+    passage: TextNode, text: str, metadata: Mapping[str, Any] = MappingProxyType({})
+) -> IndexNode:
+    """Return a piece: text to search that is no part of the passage and leads to it.
+
+    Args:
+        passage: a parent or a ready passage, in our form.
+        text: what is searched.
+        metadata: kept on the piece, beside the place of its passage.
+    """
+    place = {key: passage.metadata.get(key, "") for key in _PLACE}
+    made = node_id(text_hash(passage.node_id), "", "piece", {"of": passage.node_id}, None, text)
+    return _leading(passage, text, made, passage.ref_doc_id or "", {**metadata, **place})
+
+
 def _piece(node: IndexNode, passage: TextNode, document: Document) -> IndexNode:
     text = _text(node)
     digest = document.metadata["content_hash"]
     made_id = node_id(digest, "", "piece", {"of": passage.node_id}, None, text)
-    metadata = _metadata(node, "piece", text, passage.metadata["pages"])
+    own_id = node.node_id if _chosen(node) else made_id
+    return _leading(passage, text, own_id, document.node_id, node.metadata)
+
+
+def _leading(
+    passage: TextNode, text: str, own_id: str, source_id: str, given: Mapping[str, Any]
+) -> IndexNode:
+    metadata = _metadata(given, "piece", text, passage.metadata["pages"])
     return IndexNode(
-        id_=node.node_id if _chosen(node) else made_id,
+        id_=own_id,
         index_id=passage.node_id,
         text=text,
         metadata=metadata,
         relationships={
-            NodeRelationship.SOURCE: RelatedNodeInfo(node_id=document.node_id),
+            NodeRelationship.SOURCE: RelatedNodeInfo(node_id=source_id),
             NodeRelationship.PARENT: RelatedNodeInfo(node_id=passage.node_id),
         },
         **_hidden(metadata),
     )
 
 
-def _metadata(node: BaseNode, kind: str, text: str, pages: list[int]) -> dict[str, Any]:
+def _metadata(
+    given: Mapping[str, Any], kind: str, text: str, pages: Sequence[int]
+) -> dict[str, Any]:
     blank = {"file_name": "", "file_path": "", "page_label": "", "title": "", "heading": ""}
-    given = {"page_label": str(node.metadata.get("page_label", pages[0] if pages else ""))}
-    own = {"kind": kind, "pages": pages, "script": script_of(text)}
-    return blank | node.metadata | given | own
+    label = {"page_label": str(given.get("page_label", pages[0] if pages else ""))}
+    own = {"kind": kind, "pages": list(pages), "script": script_of(text)}
+    return blank | dict(given) | label | own
 
 
 def _hidden(metadata: Mapping[str, Any]) -> dict[str, list[str]]:

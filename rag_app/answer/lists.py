@@ -1,0 +1,59 @@
+"""The items of a list that a language model wrote, in whatever form it wrote them."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from pipelines.text import normalise, sanitise
+
+LONGEST_ITEM = 400
+_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.S | re.I)
+_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
+_MARK = re.compile(
+    r"""^\s*(?:
+        [(（\[]?[0-9０-９]{1,2}[.．:：)）\]、]\s*   # 1.  (2)  ３．  4、
+      | [-*+•·・‣–—]\s+                          # bullets
+      | (?:query|question|q|クエリ|質問)\s*[0-9０-９]*\s*[:：]\s*
+    )(?P<item>.*\S)\s*$""",
+    re.X | re.I,
+)
+_AROUND = "\"'“”‘’「」『』`*_ \t"
+
+
+def parse_list(reply: str, limit: int) -> list[str]:
+    """Return at most ``limit`` different items of a model's reply, in its order.
+
+    Numbers, bullets, quotes, fences, a preamble and thoughts are left out; a JSON
+    list is read as one. Where some lines are marked as items, only they count.
+    Nothing usable gives an empty list.
+    """
+    text = _FENCE.sub("", _THOUGHTS.sub("", sanitise(reply))).strip()
+    items: dict[str, str] = {}
+    for raw in _json_items(text) or _line_items(text):
+        item = " ".join(raw.split()).strip(_AROUND)
+        # Without a letter or digit it is no sentence; a very long one is an essay.
+        if any(map(str.isalnum, item)) and len(item) <= LONGEST_ITEM:
+            items.setdefault(normalise(item), item)
+    return list(items.values())[: max(limit, 0)]
+
+
+def _json_items(text: str) -> list[str]:
+    start, end = text.find("["), text.rfind("]")
+    if start < 0 or end < start:
+        return []
+    try:
+        found = json.loads(text[start : end + 1])
+    except (ValueError, RecursionError):
+        return []
+    return [item for item in found if isinstance(item, str)]
+
+
+def _line_items(text: str) -> list[str]:
+    lines = [line for line in text.splitlines() if line.strip()]
+    marked = [match["item"] for match in map(_MARK.match, lines) if match]
+    return marked or [line for line in lines if not _is_preamble(line)]
+
+
+def _is_preamble(line: str) -> bool:
+    return line.rstrip(_AROUND).endswith((":", "："))
