@@ -7,6 +7,7 @@ from rag_app.ingest.kinds import PIPELINES, Kinds, kinds_of
 from rag_app.ingest.removing import remove
 from rag_app.ingest.report import FileReport, IngestReport, RemoveReport
 from rag_app.ingest.run import Progress, ingest
+from rag_app.ingest.writing import PiecesReport, PieceWriter
 
 __all__ = [
     "PIPELINES",
@@ -14,6 +15,8 @@ __all__ = [
     "IngestReport",
     "Input",
     "Kinds",
+    "PieceWriter",
+    "PiecesReport",
     "Progress",
     "RemoveReport",
     "ingest",

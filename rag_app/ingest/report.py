@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from rag_app.ingest.writing import PiecesReport
+
 Status = Literal["added", "replaced", "unchanged", "failed"]
 
 
@@ -57,6 +59,7 @@ class IngestReport:
             script, by script; they are found by words only.
         completed: files that were here and got further kinds of nodes.
         removed: names that ``prune`` took away.
+        pieces: what was written to search passages by.
     """
 
     files: tuple[FileReport, ...]
@@ -66,6 +69,7 @@ class IngestReport:
     not_embedded: Mapping[str, int] = field(default_factory=dict)
     completed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+    pieces: PiecesReport = field(default_factory=PiecesReport)
 
     @property
     def ok(self) -> bool:
@@ -87,6 +91,7 @@ class IngestReport:
             "not_embedded": dict(self.not_embedded),
             "completed": list(self.completed),
             "removed": list(self.removed),
+            "pieces": self.pieces.to_dict(),
         }
 
 

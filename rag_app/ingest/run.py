@@ -27,13 +27,14 @@ from rag_app.ingest.kinds import Kinds, kinds_of, wanted
 from rag_app.ingest.parsing import Chunking, Parsed, parse
 from rag_app.ingest.report import FileReport, IngestReport
 from rag_app.ingest.workers import parse_all
+from rag_app.ingest.writing import PiecesReport, PieceWriter, write_pieces
 from rag_app.models.embedding import describe_embedding
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Vector, Writer
 
 _log = logging.getLogger(__name__)
 
-Stage = Literal["check", "read", "embed", "write", "complete"]
+Stage = Literal["check", "read", "embed", "write", "complete", "pieces"]
 # Told (file, stage, done, total): files for all stages but "embed", which counts texts.
 Progress = Callable[[str, Stage, int, int], None]
 
@@ -51,6 +52,7 @@ def ingest(
     child_sizes: Sequence[int] | None = None,
     reader: str | None = None,
     prune: bool = False,
+    piece_writer: PieceWriter | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
     timeout: float = 30.0,
@@ -70,6 +72,8 @@ def ingest(
         reader: name of the PDF reader; another one than before reads the given files
             again. ``None``: the index's.
         prune: take away names below the given folders whose files are gone.
+        piece_writer: writes pieces for passages that have none, where the index
+            searches pieces (``multi_vector``).
         progress: told (file, stage, done, total).
         workers: processes that read files; ``None``: as many as there are spare cores.
         timeout: seconds to wait for another writer.
@@ -89,13 +93,19 @@ def ingest(
         run.add(given.items)
         completed, failed = complete(store, writer, config, run.embedder, progress)
         removed = _prune(store, writer, given.folders) if prune else ()
+        pieces = PiecesReport()
+        if piece_writer is not None and "piece" in config.kinds:
+            pieces = write_pieces(store, writer, config, run.embedder, piece_writer, progress)
     report = run.report(given, time.monotonic() - began)
-    known = {file.file for file in report.files}
+    # A file that was unchanged, but did not get what is to be built now, has failed.
+    faults = {file.file: file for file in failed}
+    files = [faults.pop(file.file, file) for file in report.files]
     return replace(
         report,
-        files=(*report.files, *(file for file in failed if file.file not in known)),
+        files=(*files, *faults.values()),
         completed=tuple(completed),
         removed=removed,
+        pieces=pieces,
     )
 
 

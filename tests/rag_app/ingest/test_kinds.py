@@ -1,0 +1,49 @@
+"""Names of pipelines → kinds of nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipelines.errors import ConfigError
+from rag_app.ingest import kinds_of
+
+
+@pytest.mark.parametrize(
+    ("pipelines", "vectors", "words"),
+    [
+        (["hybrid"], ("child-128", "child-256"), ("parent",)),
+        (["naive"], ("parent",), ()),
+        (["child_parent"], ("child-128", "child-256", "child-512"), ()),
+        (["sentence_window"], ("sentence",), ()),
+        (["bm25"], (), ("parent",)),
+        (["multi_vector"], ("piece",), ("piece",)),
+        (["hybrid", "naive", "hybrid"], ("child-128", "child-256", "parent"), ("parent",)),
+    ],
+)
+def test_each_pipeline_builds_what_its_strategy_searches(
+    pipelines: list[str], vectors: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    assert kinds_of(pipelines) == (vectors, words)
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "sizes", "vectors"),
+    [
+        ("hybrid", (128, 256, 512), ("child-128", "child-256")),
+        ("hybrid", (256,), ("child-256",)),
+        ("hybrid", (64, 100), ("child-64", "child-100")),
+        ("child_parent", (64, 256), ("child-64", "child-256")),
+        ("naive", (64,), ("parent",)),
+    ],
+)
+def test_child_sizes_take_the_place_of_the_usual_ones(
+    pipeline: str, sizes: tuple[int, ...], vectors: tuple[str, ...]
+) -> None:
+    assert kinds_of([pipeline], sizes).vectors == vectors
+
+
+@pytest.mark.parametrize("pipelines", [[], ["hybird"]])
+def test_an_unknown_pipeline_names_the_known_ones(pipelines: list[str]) -> None:
+    with pytest.raises(ConfigError) as error:
+        kinds_of(pipelines)
+    assert "sentence_window" in error.value.hint

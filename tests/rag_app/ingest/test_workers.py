@@ -1,0 +1,141 @@
+"""Reading in other processes: same results, order kept, a crash is one file's error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from pipelines.errors import RagError
+from rag_app.ingest.parsing import Chunking, Parsed
+from rag_app.ingest.workers import parse_all
+from tests.support.pdfs import make_pdf
+
+CHUNKING = Chunking(1024, (128, 256), None, ("parent",), "pypdfium2")
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> list[Path]:
+    made = [make_pdf(tmp_path / f"{n}.pdf", [f"Text number {n}."]) for n in range(5)]
+    (tmp_path / "bad.pdf").write_bytes(b"")
+    return [*made[:2], tmp_path / "bad.pdf", *made[2:]]
+
+
+def test_workers_give_the_same_as_parsing_here(paths: list[Path]) -> None:
+    here = list(parse_all(paths, CHUNKING, 0))
+    there = list(parse_all(paths, CHUNKING, 2))
+    assert [path for path, _ in there] == [path for path, _ in here] == paths
+    for (_, one), (_, two) in zip(here, there, strict=True):
+        assert type(one) is type(two)
+        if isinstance(one, Parsed) and isinstance(two, Parsed):
+            assert one.nodes == two.nodes
+            assert one.terms == two.terms
+            assert one.document == two.document
+        elif isinstance(one, RagError) and isinstance(two, RagError):
+            assert (one.message, one.hint) == (two.message, two.hint)
+
+
+def test_a_worker_that_dies_is_the_error_of_its_file(
+    paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hook = tmp_path / "hook"
+    hook.mkdir()
+    (hook / "sitecustomize.py").write_text(
+        textwrap.dedent("""
+            import os, pipelines.documents as documents
+            real = documents.content_hash
+            def dying(source):
+                if isinstance(source, bytes) and b"%PDF" in source and os.environ["DIE"] in open(
+                    "/proc/self/cmdline").read() + os.environ["DIE"]:
+                    if len(source) == int(os.environ["SIZE"]):
+                        os.kill(os.getpid(), 9)
+                return real(source)
+            documents.content_hash = dying
+        """)
+    )
+    big = make_pdf(tmp_path / "big.pdf", ["One page.", "And another that makes it larger."])
+    monkeypatch.setenv("PYTHONPATH", str(hook))
+    monkeypatch.setenv("DIE", "x")
+    monkeypatch.setenv("SIZE", str(big.stat().st_size))
+    outcomes = dict(parse_all([paths[0], big, paths[1]], CHUNKING, 1))
+    assert isinstance(outcomes[paths[0]], Parsed)
+    assert isinstance(outcomes[paths[1]], Parsed)
+    assert "the process that read it died" in str(outcomes[big])
+
+
+def test_stopping_early_ends_the_workers(paths: list[Path]) -> None:
+    before = children()
+    outcomes = parse_all(paths, CHUNKING, 2)
+    next(outcomes)
+    outcomes.close()  # type: ignore[attr-defined]
+    assert children() == before
+    assert threading.active_count() == 1 or all(
+        "serve" not in thread.name for thread in threading.enumerate()
+    )
+
+
+def children() -> set[str]:
+    tasks = Path("/proc/self/task").iterdir()
+    return {child for task in tasks for child in (task / "children").read_text().split()}
+
+
+def test_a_script_without_a_main_guard_may_ingest(tmp_path: Path, paths: list[Path]) -> None:
+    """A worker does not run the caller's program a second time."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+            print("started")
+            from pathlib import Path
+            from rag_app.ingest.parsing import Chunking
+            from rag_app.ingest.workers import parse_all
+            chunking = Chunking(1024, (128,), None, ("parent",), "pypdfium2")
+            print(len(list(parse_all([Path({str(paths[0])!r})], chunking, 1))))
+        """)
+    )
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    )
+    assert done.stdout.split() == ["started", "1"]
+
+
+def test_workers_go_when_their_parent_is_killed(tmp_path: Path, paths: list[Path]) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        textwrap.dedent(f"""
+            import time
+            from pathlib import Path
+            from rag_app.ingest.parsing import Chunking
+            from rag_app.ingest.workers import parse_all
+            chunking = Chunking(1024, (128,), None, ("parent",), "pypdfium2")
+            outcomes = parse_all([Path({str(paths[0])!r})] * 50, chunking, 1)
+            next(outcomes)
+            tasks = Path("/proc/self/task").iterdir()
+            print("".join((task / "children").read_text() for task in tasks), flush=True)
+            time.sleep(60)
+        """)
+    )
+    with subprocess.Popen(
+        [sys.executable, str(script)],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(Path.cwd())},
+    ) as process:
+        assert process.stdout is not None
+        worker = int(process.stdout.readline())
+        process.send_signal(signal.SIGKILL)
+    for _ in range(100):
+        if not Path(f"/proc/{worker}").exists():
+            return
+        time.sleep(0.1)
+    pytest.fail("the worker outlived its parent")
