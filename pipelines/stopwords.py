@@ -7,18 +7,19 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# The list of Lucene's English analyzer, which published BM25 figures use.
+# The list of Lucene's English analyzer, which published BM25 figures use, and the words that
+# only ask: a heading "What was gained" is no answer to "What was the revenue?".
 STOP_WORDS = _words(
     """
     a an and are as at be but by for if in into is it no not of on or such that the their then there
-    these they this to was will with
+    these they this to was will with what which who whom whose when where why how do does did
     """
 )
 
 # Further words that a question consists of and that no passage needs to share; stemmed.
 QUESTION_WORDS = _words(
     """
-    what which who whom whose when where why how do doe did done has have had been were can could
+    done has have had been were can could
     would should may might must shall am i me my we our you your he she his her him its them from
     about than so too veri ani some all each both between dure befor after abov below up down out
     over under again onli own same more most other much mani pleas tell explain describ list name
