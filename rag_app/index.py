@@ -21,7 +21,15 @@ from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
 from rag_app.answer.request import Limits
-from rag_app.ingest import IngestReport, Progress, RemoveReport, ingest, kinds_of, remove
+from rag_app.ingest import (
+    IngestReport,
+    PieceWriter,
+    Progress,
+    RemoveReport,
+    ingest,
+    kinds_of,
+    remove,
+)
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
 from rag_app.models.llm import load_llm
 from rag_app.retrieval.explain import Explanation
@@ -211,6 +219,7 @@ class Index:
         self,
         *inputs: Input | Sequence[Input],
         pipelines: Sequence[str] = (),
+        llm: LLM | None = None,
         prune: bool = False,
         progress: Progress | None = None,
         workers: int | None = None,
@@ -225,6 +234,8 @@ class Index:
             *inputs: PDF paths, folders, LlamaIndex Documents, passages (``TextNode``)
                 with pieces (``IndexNode``).
             pipelines: further pipelines to build, for what is here already as well.
+            llm: where the index searches pieces (``multi_vector``), writes a summary and
+                questions for every passage that has none; None: the one of the settings.
             prune: forget files below a given folder that are no longer there.
             progress: told what happens.
             workers: processes that read files; None: by the number of files and cores.
@@ -239,6 +250,7 @@ class Index:
             embed_model=self.embed_model,
             pipelines=pipelines,
             prune=prune,
+            piece_writer=self._piece_writer(pipelines, llm),
             progress=progress,
             workers=workers,
             reader=_named(self._settings, "reader"),
@@ -353,6 +365,16 @@ class Index:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _piece_writer(self, pipelines: Sequence[str], llm: LLM | None) -> PieceWriter | None:
+        if "multi_vector" not in pipelines and "piece" not in self._store.config.kinds:
+            return None
+        model = llm or load_llm(self._settings)
+        if model is None:
+            return None
+        from rag_app.answer.pieces import PieceWriter as ByModel
+
+        return ByModel(model, prompts=load_prompts(self._settings.prompts))
 
     def _query_generator(self, queries: int, llm: LLM | None) -> QueryGenerator | None:
         if queries < 1:
