@@ -31,6 +31,10 @@ class Group(TyperGroup):
         except typer.TyperException as error:
             named = [ctx.command_path, ctx.invoked_subcommand or ""]
             raise typer.Exit(_usage_error(error, " ".join(named).strip())) from None
+        except KeyboardInterrupt:
+            # Before the command's own session began.
+            sys.stderr.write("interrupted\n")
+            raise typer.Exit(INTERRUPTED) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the commands in the order in which one meets them."""

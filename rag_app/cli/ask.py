@@ -15,8 +15,6 @@ from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, REFUSED, Session, UsageError, session
 
 if TYPE_CHECKING:
-    from llama_index.core.vector_stores.types import MetadataFilters
-
     from rag_app.answer.engine import CitedQueryEngine
     from rag_app.cli.sources import Source
 
@@ -38,6 +36,38 @@ class _What:
     questions: str | None
     pdfs: tuple[Path, ...]
     indexes: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class _Asking:
+    """What is asked of what, and how it is searched."""
+
+    what: _What
+    files: list[str] | None
+    pages: list[str] | None
+    where: list[str] | None
+    queries: int
+
+    @contextmanager
+    def source(self, current: Session) -> Iterator[Source]:
+        """Open what is asked."""
+        from rag_app.cli import sources
+
+        if self.what.pdfs:
+            with sources.pdfs(self.what.pdfs, current) as source:
+                yield source
+        else:
+            with sources.indexes(self.what.indexes, current) as source:
+                yield source
+
+    def engine(self, source: Source, *, streaming: bool) -> CitedQueryEngine:
+        """Return what answers."""
+        from rag_app.cli.sources import chosen
+
+        filters = chosen(source, self.files, self.pages, self.where)
+        return source.index.as_query_engine(
+            streaming=streaming, filters=filters, queries=self.queries
+        )
 
 
 def ask(
@@ -97,13 +127,13 @@ def ask(
     ) as current:
         if base_url and not current.settings.llm:
             raise UsageError("--base-url is the address of a language model: name it with --llm")
-        filters = _filters(file, page, where)
+        asking = _Asking(what, file, page, where, queries or 1)
         if what.questions is not None:
-            _ask_many(what, current, filters, queries or 1, out, workers or _WORKERS)
+            _ask_many(asking, current, out, workers or _WORKERS)
             return
         streaming = _streams(stream, current)
-        with _source(what, current) as source:
-            engine = _engine(source, filters, queries or 1, streaming=streaming)
+        with asking.source(current) as source:
+            engine = asking.engine(source, streaming=streaming)
             answer = _ask_one(engine, str(what.question), source, current, streaming=streaming)
         if answer["outcome"] != "answered":
             raise typer.Exit(REFUSED)
@@ -145,38 +175,12 @@ def _is_file(question: str) -> bool:
         return False
 
 
-def _filters(
-    file: list[str] | None, page: list[str] | None, where: list[str] | None
-) -> MetadataFilters | None:
-    from rag_app.cli.filters import filters_of
-
-    return filters_of(file, page, where)
-
-
 def _streams(stream: bool | None, current: Session) -> bool:
     if current.out.json:
         return False
     if stream is None:
         return current.out.on_terminal and current.settings.llm is not None
     return stream
-
-
-@contextmanager
-def _source(what: _What, current: Session) -> Iterator[Source]:
-    from rag_app.cli import sources
-
-    if what.pdfs:
-        with sources.pdfs(what.pdfs, current) as source:
-            yield source
-    else:
-        with sources.indexes(what.indexes, current) as source:
-            yield source
-
-
-def _engine(
-    source: Source, filters: MetadataFilters | None, queries: int, *, streaming: bool
-) -> CitedQueryEngine:
-    return source.index.as_query_engine(streaming=streaming, filters=filters, queries=queries)
 
 
 def _ask_one(
@@ -211,23 +215,16 @@ def _document(response: Any, source: Source) -> dict[str, Any]:
     return answer
 
 
-def _ask_many(
-    what: _What,
-    current: Session,
-    filters: MetadataFilters | None,
-    queries: int,
-    out: Path | None,
-    workers: int,
-) -> None:
+def _ask_many(asking: _Asking, current: Session, out: Path | None, workers: int) -> None:
     from rag_app.cli.answers import AnswerFile
     from rag_app.cli.batch import Tally, answers
     from rag_app.cli.progress import counter
     from rag_app.cli.questions import read_questions
 
-    asked = read_questions(str(what.questions))
+    asked = read_questions(str(asking.what.questions))
     tally = Tally()
-    with _source(what, current) as source:
-        engine = _engine(source, filters, queries, streaming=False)
+    with asking.source(current) as source:
+        engine = asking.engine(source, streaming=False)
         with closing(AnswerFile(out, asked) if out else _Stdout(current)) as file:
             todo = file.missing(asked)
             tally.kept = len(asked) - len(todo)

@@ -66,11 +66,10 @@ def search(
         llm_base_url=base_url,
         embed_model=embed_model,
     ) as current:
-        from rag_app.cli.filters import filters_of
-        from rag_app.cli.sources import indexes
+        from rag_app.cli.sources import chosen, indexes
 
-        filters = filters_of(file, page, where)
         with indexes(index or (), current) as source:
+            filters = chosen(source, file, page, where)
             retriever = source.index.as_retriever(filters=filters, queries=queries or 1)
             found = retriever.retrieve_detailed(question)
             results = [
@@ -138,11 +137,10 @@ def explain(
         llm_base_url=base_url,
         embed_model=embed_model,
     ) as current:
-        from rag_app.cli.filters import filters_of
-        from rag_app.cli.sources import indexes
+        from rag_app.cli.sources import chosen, indexes
 
-        filters = filters_of(file, page, where)
         with indexes(index or (), current) as source:
+            filters = chosen(source, file, page, where)
             explanation = source.index.explain(
                 question, top=top, filters=filters, queries=queries or 1
             )

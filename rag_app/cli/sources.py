@@ -6,20 +6,25 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import (
+    FilterError,
     IndexDamagedError,
     IndexMismatchError,
     IndexNewerError,
     ReadError,
 )
 from rag_app.cli.cache import IndexCache, key_of
+from rag_app.cli.filters import filters_of
 from rag_app.cli.options import DEFAULT_INDEX
 from rag_app.cli.session import Session, describe
 
 if TYPE_CHECKING:
+    from llama_index.core.vector_stores.types import MetadataFilters
+
     from rag_app.index import Index, JoinedIndex
 
 _STALE = (IndexMismatchError, IndexDamagedError, IndexNewerError)
@@ -87,6 +92,50 @@ def pdfs(paths: Sequence[Path], current: Session) -> Iterator[Source]:
         cache.trim()
         parts = tuple(kept.parts)
         yield Source(_joined(parts), parts, tuple(failed), named=True)
+
+
+def chosen(
+    source: Source,
+    files: Sequence[str] | None,
+    pages: Sequence[str] | None,
+    where: Sequence[str] | None,
+) -> MetadataFilters | None:
+    """Return the filters that the options ask for.
+
+    Raises:
+        UsageError: an option cannot be read.
+        FilterError: no passage fits. It is an error, because a slip in a name would
+            otherwise read as "not in the documents".
+    """
+    filters = filters_of(files, pages, where)
+    if filters is None or _fits(source, filters):
+        return filters
+    for file in files or ():
+        if not _fits(source, filters_of([file], None, None)):
+            raise FilterError(f"no file of the index is called {file!r}", hint=_like(file, source))
+    raise FilterError(
+        "no passage fits all of --file, --page and --where together",
+        hint="leave one of them away, or see rag info",
+    )
+
+
+def _fits(source: Source, filters: MetadataFilters | None) -> bool:
+    for part in source.parts:
+        with part.store.snapshot() as snapshot:
+            if len(snapshot.select(filters)):
+                return True
+    return False
+
+
+def _like(file: str, source: Source) -> str:
+    names = {Path(name).name for part in source.parts for name in _names(part)}
+    close = get_close_matches(Path(file).name, sorted(names), n=1)
+    return f"did you mean {close[0]!r}?" if close else "rag info lists them"
+
+
+def _names(index: Index) -> set[str]:
+    with index.store.snapshot() as snapshot:
+        return {name for held in snapshot.sources() for name in held.names}
 
 
 def _joined(parts: tuple[Index, ...]) -> Index | JoinedIndex:
@@ -164,7 +213,7 @@ class _Keeper:
         """Read the PDF unless it was; let the index know it by this name alone."""
         from rag_app.ingest.inputs import absolute
 
-        names = {name for source in index.info().sources for name in source.names}
+        names = _names(index)
         here = absolute(path)
         if here in names and len(names) == 1:
             return

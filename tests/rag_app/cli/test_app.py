@@ -158,3 +158,21 @@ def test_two_processes_may_ask_the_same_pdf_at_once(rag, pdfs):
         process.join(60)
     assert [process.exitcode for process in processes] == [0] * 4
     assert len(rag("cache", "info", "--json").json["indexes"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted\n"),
+        (BrokenPipeError(), 141, ""),
+        (OSError(28, "No space left on device"), 1, "error: stdout: No space left on device\n"),
+    ],
+)
+def test_what_happens_outside_a_command_is_one_line_too(rag, monkeypatch, error, code, said):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("rag_app.cli.app.app", fail)
+    monkeypatch.setattr("rag_app.cli.app.abandon", lambda stream: None)
+    done = rag("--version")
+    assert (done.code, done.out, done.err) == (code, "", said)

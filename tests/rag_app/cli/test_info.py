@@ -1,5 +1,10 @@
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
+from tests.support.pdfs import make_pdf
+
 
 def test_text_tells_files_model_and_what_is_built(rag, index):
     done = rag("info")
@@ -40,3 +45,27 @@ def test_another_model_of_the_same_length_is_an_error_that_names_both(rag, index
     assert done.code == 1
     assert "hash" in done.err
     assert "another" in done.err
+
+
+def test_verify_names_what_is_broken_and_exits_with_1(rag, index):
+    with closing(sqlite3.connect(index / "index.sqlite")) as database:
+        database.execute("DELETE FROM vectors")
+        database.commit()
+    done = rag("info", "--verify")
+    assert done.code == 1
+    assert "every link holds" not in done.out
+    assert "vector" in done.out.splitlines()[-1]
+    assert rag("info", "--verify", "--json").json["findings"]
+
+
+def test_scripts_that_the_model_does_not_know_are_named(rag, place, model):
+    model.scripts = ("latin",)
+    make_pdf(place / "ja.pdf", ["就業規則の第十二条は年次有給休暇を定める。"])
+    ingested = rag("ingest", "ja.pdf")
+    assert "in cjk script are found by words alone" in ingested.err
+    done = rag("info")
+    assert "in cjk script are searched by words alone: hash does not know it" in done.out
+    assert rag("info", "--json").json["silent_scripts"] == ["cjk"]
+    asked = rag("search", "年次有給休暇")
+    assert asked.out.startswith("1. ja.pdf, page 1")
+    assert asked.err.count("did not vote") == 1

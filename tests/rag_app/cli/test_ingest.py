@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_app.cli.output import Output
 from tests.rag_app.cli.conftest import CRANE
 from tests.support.pdfs import make_pdf
 
@@ -163,3 +164,24 @@ def test_the_key_is_nowhere(rag, pdfs, place, monkeypatch):
     written = [path for path in place.parent.rglob("*") if path.is_file()]
     assert written
     assert all(KEY.encode() not in path.read_bytes() for path in written)
+
+
+def test_the_report_for_people_names_what_was_pruned(rag, index, pdfs):
+    (pdfs / "crane.pdf").unlink()
+    done = rag("ingest", pdfs, "--prune")
+    assert "removed    pdfs/crane.pdf: it is no longer there\n" in done.out
+
+
+def test_pages_without_text_are_named(rag, place):
+    make_pdf(place / "mixed.pdf", ["Text.", "", "More text."], scanned=[2])
+    assert "3 pages, " in (out := rag("ingest", "mixed.pdf").out)
+    assert ", no text on page 2\n" in out
+
+
+def test_a_person_sees_progress_on_stderr(rag, pdfs, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setattr(Output, "stderr_on_terminal", True)
+    done = rag("ingest", pdfs, "--json")
+    assert "valve.pdf" in done.err
+    assert done.json["files"]

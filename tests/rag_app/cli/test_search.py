@@ -1,7 +1,10 @@
 from __future__ import annotations
 
 import pytest
+from llama_index.core.schema import Document
 
+from rag_app.index import Index
+from tests.support.openai_server import Reply
 from tests.support.pdfs import make_pdf
 
 RESULT_KEYS = [
@@ -57,6 +60,21 @@ def test_a_filter_on_an_unknown_key_names_the_known_ones(rag, index):
     assert done.code == 1
     assert "colour" in done.err
     assert "file_name" in done.err
+
+
+@pytest.mark.parametrize("command", ["search", "ask", "explain"])
+def test_a_file_that_is_not_there_is_an_error_that_names_a_like_one(rag, index, command):
+    done = rag(command, "lead time", "--file", "valves.pdf")
+    assert (done.code, done.out) == (1, "")
+    assert done.err == (
+        "error: no file of the index is called 'valves.pdf' (did you mean 'valve.pdf'?)\n"
+    )
+
+
+def test_filters_that_no_passage_fits_are_an_error(rag, index):
+    done = rag("ask", "lead time", "--file", "crane.pdf", "--page", "2")
+    assert done.code == 1
+    assert "no passage fits" in done.err
 
 
 def test_where_filters_by_metadata(rag, index):
@@ -125,3 +143,19 @@ def test_explain_json_has_arms_and_fused(rag, index):
     document = rag("explain", "lead time", "--top", "1", "--json").json
     assert {"question", "strategy", "arms", "fused", "degraded"} <= set(document)
     assert all(len(arm["rows"]) <= 1 for arm in document["arms"])
+
+
+def test_a_document_without_pages_has_no_page(rag, index, model):
+    document = Document(text="The pump turns at ninety revolutions.", id_="note-1")
+    with Index.open(index, embed_model=model) as opened:
+        opened.ingest(document)
+    found = rag("search", "pump revolutions", "-k", "1", "--json").json["results"][0]
+    assert (found["page"], found["page_label"], found["pages"]) == (None, None, [])
+    assert rag("search", "pump revolutions", "-k", "1").code == 0
+
+
+def test_generated_queries_are_listed(rag, index, serve):
+    with serve(Reply("1. delivery time of valves\n2. weeks until delivery")) as server:
+        model = ("--llm", "like:test", "--base-url", server.url)
+        document = rag("search", "lead time", "--queries", "3", *model, "--json").json
+    assert document["queries"] == ["delivery time of valves", "weeks until delivery"]
