@@ -14,6 +14,9 @@ from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
 from pipelines.text import sentence_spans
 
+# Longer than the sentences that are searched (128): an answer should not stop at a comma.
+MAX_SENTENCE_TOKENS = 256
+
 
 @dataclass(frozen=True, slots=True)
 class Match:
@@ -112,7 +115,7 @@ def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
         position = 0
-        for start, end in sentence_spans(passage.text):
+        for start, end in sentence_spans(passage.text, max_tokens=MAX_SENTENCE_TOKENS):
             raw = passage.text[start:end]
             text = raw.strip()
             if not text:

@@ -88,7 +88,8 @@ def found_of(result: Any, question: str) -> Found:
     """Return what ``retrieve_detailed`` gave, or a plain list of nodes, as ``Found``."""
     if isinstance(result, Sequence):
         return Found(list(result))
-    queries = [query for query in getattr(result, "queries", ()) or () if query != question]
+    own = {question, getattr(result, "question", question)}
+    queries = [query for query in getattr(result, "queries", ()) or () if query not in own]
     return Found(list(result.nodes), list(getattr(result, "degraded", ()) or ()), queries)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, is_dataclass
 from typing import Any, Literal
 
 from llama_index.core.base.response.schema import Response
@@ -198,10 +198,14 @@ class Answer(Response):
             "model": self.model,
             "sentences": [asdict(sentence) for sentence in self.sentences],
             "citations": [asdict(citation) for citation in self.citations],
-            "degraded": list(self.degraded),
+            "degraded": [_plain(part) for part in self.degraded],
             "usage": self.usage.to_dict(),
             "timings_ms": dict(self.timings_ms),
         }
         if self.queries:
             document["queries"] = list(self.queries)
         return document
+
+
+def _plain(value: Any) -> Any:
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

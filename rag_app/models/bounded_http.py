@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Iterator
+from functools import cache
 
 import httpx
 
@@ -25,7 +27,12 @@ def bounded_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.Client:
         if isinstance(response.stream, httpx.SyncByteStream):
             response.stream = _Counted(response.stream, limit)
 
-    return httpx.Client(timeout=timeout, headers=_HEADERS, event_hooks={"response": [bound]})
+    return _Client(
+        timeout=timeout,
+        headers=_HEADERS,
+        event_hooks={"response": [bound]},
+        verify=_certificates(),
+    )
 
 
 def bounded_async_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.AsyncClient:
@@ -40,7 +47,28 @@ def bounded_async_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.A
         if isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _AsyncCounted(response.stream, limit)
 
-    return httpx.AsyncClient(timeout=timeout, headers=_HEADERS, event_hooks={"response": [bound]})
+    return httpx.AsyncClient(
+        timeout=timeout,
+        headers=_HEADERS,
+        event_hooks={"response": [bound]},
+        verify=_certificates(),
+        # A kept connection belongs to its event loop; the client outlives one asyncio.run.
+        limits=httpx.Limits(max_keepalive_connections=0),
+    )
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    # Reading the certificates takes longer than a request: once is enough.
+    return httpx.create_ssl_context()
+
+
+class _Client(httpx.Client):
+    """Gives its connections back when nobody holds it any more."""
+
+    def __del__(self) -> None:
+        if not self.is_closed:
+            self.close()
 
 
 class _Counted(httpx.SyncByteStream):
