@@ -105,7 +105,7 @@ def ingest(
         files=(*files, *faults.values()),
         completed=tuple(completed),
         removed=removed,
-        pieces=pieces,
+        pieces=replace(pieces, dropped=run.dropped_pieces),
     )
 
 
@@ -185,6 +185,7 @@ class _Run:
         self._fingerprint = reader_fingerprint(config.reader)
         self._reports: dict[str, FileReport] = {}
         self._total = 0
+        self.dropped_pieces: dict[str, int] = {}
 
     def tell(self, file: str, stage: Stage, done: int, total: int) -> None:
         """Pass a word on to whoever wants to hear it."""
@@ -310,7 +311,7 @@ class _Run:
     ) -> None:
         names = (task.item.name, *(item.name for item in task.equal))
         with self._store.snapshot() as snapshot:
-            before = {name for name in names if snapshot.find(name) is not None}
+            before = {name: found for name in names if (found := snapshot.find(name)) is not None}
         self._writer.put(
             Prepared(
                 names=names,
@@ -328,6 +329,8 @@ class _Run:
         for name in names:
             status: Literal["replaced", "added"] = "replaced" if name in before else "added"
             self._reports[name] = _report(name, status, source)
+            if name in before and (gone := before[name].nodes.get("piece", 0)):
+                self.dropped_pieces[name] = gone
         self.tell(task.item.name, "write", len(self._reports), self._total)
 
     def _fail(self, task: _Work, error: RagError) -> None:

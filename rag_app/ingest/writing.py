@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Literal, Protocol
 
 from llama_index.core.schema import BaseNode, Document, IndexNode
@@ -49,15 +49,17 @@ class PiecesReport:
         written: how many pieces were written.
         failed: how many passages still have none, by file; the next run tries again.
         errors: the first error of each file.
+        dropped: how many pieces went because their passages changed, by file.
     """
 
     written: int = 0
     failed: dict[str, int] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
+    dropped: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, object]:
         """Return the JSON object."""
-        return {"written": self.written, "failed": self.failed, "errors": self.errors}
+        return asdict(self)
 
 
 def write_pieces(
