@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from rag_app.store.config import load_config
 from rag_app.store.cosine import Scored
 from rag_app.store.exporting import export_content
 from rag_app.store.filters import PassageSelection
-from rag_app.store.passages import PassageTable
+from rag_app.store.passages import PassageTable, load_passages
 from rag_app.store.protocol import Hit, How, IndexConfig, Prepared, Selection, SourceInfo, Vector
 from rag_app.store.reading import Reader, unpacked
 from rag_app.store.segments import Bools
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from llama_index.core.vector_stores.types import MetadataFilters
 
     from pipelines.documents import Page
+
+
+T = TypeVar("T")
 
 
 class SqliteSnapshot:
@@ -92,10 +95,8 @@ class SqliteSnapshot:
 
     def scripts(self) -> Mapping[str, int]:
         """Return how many passages there are of each script."""
-        rows = self._sql.execute(
-            "SELECT script, count(*) FROM nodes WHERE passage = node GROUP BY script"
-        )
-        return dict(rows.fetchall())
+        statement = "SELECT script, count(*) FROM nodes WHERE passage = node GROUP BY script"
+        return self._remember("scripts", lambda: dict(self._sql.execute(statement).fetchall()))
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh copies of the nodes (text, metadata, relationships), by id."""
@@ -115,8 +116,7 @@ class SqliteSnapshot:
 
     def sources(self) -> list[SourceInfo]:
         """Return what the index holds, by first name."""
-        found = read_sources(self._sql)
-        return sorted(found, key=lambda source: (source.names[:1], source.content_hash))
+        return list(self._remember("sources", lambda: _ordered(read_sources(self._sql))))
 
     def source(self, content_hash: str) -> SourceInfo | None:
         """Return one content, or ``None`` when the index does not hold it."""
@@ -173,7 +173,10 @@ class SqliteSnapshot:
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:depth]
 
     def _passages(self) -> PassageTable:
-        return self._views.passages(self._sql, self._stamp)
+        return self._remember("passages", lambda: load_passages(self._sql, self.generation))
+
+    def _remember(self, key: str, make: Callable[[], T]) -> T:
+        return self._views.remember(key, self.generation, make)
 
     def _mask(self, within: Selection | None) -> Bools | None:
         if within is None:
@@ -207,3 +210,7 @@ class SqliteSnapshot:
         if content is None:
             raise KeyError(content_hash)
         return content
+
+
+def _ordered(sources: list[SourceInfo]) -> list[SourceInfo]:
+    return sorted(sources, key=lambda source: (source.names[:1], source.content_hash))

@@ -13,12 +13,11 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rag_app.store import derived, parts
 from rag_app.store.bm25 import WordView
 from rag_app.store.cosine import VectorView
-from rag_app.store.passages import PassageTable, load_passages
 from rag_app.store.protocol import How
 from rag_app.store.segments import (
     Bools,
@@ -30,6 +29,8 @@ from rag_app.store.segments import (
 )
 
 S = TypeVar("S", bound=Segment)
+T = TypeVar("T")
+V = TypeVar("V")
 _GROWTH = 2  # a segment joins its older neighbour unless that one is this many times larger
 
 
@@ -51,17 +52,19 @@ class Views:
         self._pid = os.getpid()
         self._vectors: dict[int, tuple[Held[VectorSegment], VectorView]] = {}
         self._words: dict[int, tuple[Held[WordSegment], WordView]] = {}
-        self._passages: PassageTable | None = None
+        self._remembered: dict[str, tuple[int, Any]] = {}
 
-    def passages(self, sql: sqlite3.Connection, stamp: tuple[int, int]) -> PassageTable:
-        """Return all passages as the transaction on ``sql`` sees them."""
+    def remember(self, key: str, generation: int, make: Callable[[], T]) -> T:
+        """Return what ``make`` gives for a generation; only the newest one is kept."""
         with self._locked():
-            kept = self._passages
-            if kept is None or kept.generation != stamp[0]:
-                kept = load_passages(sql, stamp[0])
-                if self._passages is None or self._passages.generation < stamp[0]:
-                    self._passages = kept
-            return kept
+            kept = self._remembered.get(key)
+            if kept is not None and kept[0] == generation:
+                found: T = kept[1]
+                return found
+            made = make()
+            if kept is None or kept[0] < generation:
+                self._remembered[key] = (generation, made)
+            return made
 
     def vectors(self, sql: sqlite3.Connection, kind: int, stamp: tuple[int, int]) -> VectorView:
         """Return the vectors of a kind as the transaction on ``sql`` sees them.
@@ -95,7 +98,7 @@ class Views:
         with self._locked():
             self._vectors.clear()
             self._words.clear()
-            self._passages = None
+            self._remembered.clear()
 
     @staticmethod
     def _keep(kept: dict[int, tuple[Held[S], V]], kind: int, new: tuple[Held[S], V]) -> None:
@@ -108,9 +111,6 @@ class Views:
         if self._pid != os.getpid():  # another thread may have held it when the process forked
             self._guard, self._pid = threading.Lock(), os.getpid()
         return self._guard
-
-
-V = TypeVar("V")
 
 
 @dataclass(frozen=True)

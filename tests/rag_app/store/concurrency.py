@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import time
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -98,14 +99,16 @@ def check(snapshot: Snapshot) -> None:
         assert node.node_id in {hit.passage_id for hit in hits}
 
 
-def spawn(work) -> int:
-    """Run in a forked child that exits with 0 only when nothing was raised."""
+def spawn(work: Callable[[], int]) -> tuple[int, int]:
+    """Run in a forked child; return its id and the pipe on which it tells its count."""
+    readable, writable = os.pipe()
     child = os.fork()
     if child:
-        return child
+        os.close(writable)
+        return child, readable
     status = 1
     try:
-        work()
+        os.write(writable, str(work()).encode())
         status = 0
     except BaseException:
         traceback.print_exc()
@@ -113,13 +116,22 @@ def spawn(work) -> int:
         os._exit(status)
 
 
-def contest(path: Path, seconds: float, *, writers: int = 2, readers: int = 4) -> list[int]:
-    """Let writers and readers at one index; return the exit status of each process."""
+def contest(
+    path: Path, seconds: float, *, writers: int = 2, readers: int = 4
+) -> tuple[list[int], list[int]]:
+    """Let writers and readers at one index.
+
+    Returns the exit status of each process (0: nothing was wrong), and how many
+    runs each writer made and snapshots each reader checked.
+    """
     create_store(path, CONFIG).close()
     until = time.monotonic() + seconds
     children = [spawn(lambda n=n: write(path, n, until)) for n in range(writers)]
     children += [spawn(lambda n=n: read(path, until, reopen=n % 2 == 1)) for n in range(readers)]
-    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child in children]
+    counts = [int(os.read(pipe, 32) or b"0") for _, pipe in children]
+    for _, pipe in children:
+        os.close(pipe)
+    return [os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) for child, _ in children], counts
 
 
 def generations(path: Path) -> int:
