@@ -32,9 +32,14 @@ class Group(TyperGroup):
             named = [ctx.command_path, ctx.invoked_subcommand or ""]
             raise typer.Exit(_usage_error(error, " ".join(named).strip())) from None
         except KeyboardInterrupt:
-            # Before the command's own session began.
-            sys.stderr.write("interrupted\n")
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(_interrupted()) from None
+
+    def make_context(self, *args: Any, **kwargs: Any) -> Any:
+        """Read the options of the group itself."""
+        try:
+            return super().make_context(*args, **kwargs)
+        except KeyboardInterrupt:
+            raise typer.Exit(_interrupted()) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the commands in the order in which one meets them."""
@@ -99,8 +104,7 @@ def run(arguments: Sequence[str]) -> int:
     except typer.TyperException as error:
         return _usage_error(error, "rag")
     except (KeyboardInterrupt, typer.Abort):
-        sys.stderr.write("interrupted\n")
-        return INTERRUPTED
+        return _interrupted()
     except BrokenPipeError:
         abandon(sys.stdout)
         return CLOSED
@@ -110,6 +114,12 @@ def run(arguments: Sequence[str]) -> int:
         sys.stderr.write(f"error: stdout: {error.strerror}\n")
         return ERROR
     return code if isinstance(code, int) else 0
+
+
+def _interrupted() -> int:
+    """Say so where no command has begun its session: typer would end in silence."""
+    sys.stderr.write("interrupted\n")
+    return INTERRUPTED
 
 
 def _usage_error(error: typer.TyperException, command: str) -> int:

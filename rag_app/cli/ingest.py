@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.errors import ReadError
+from pipelines.errors import IndexNotFoundError, ReadError
 from rag_app.cli import options
 from rag_app.cli.help import examples
-from rag_app.cli.session import ERROR, session
+from rag_app.cli.session import ERROR, Session, UsageError, session
 from rag_app.cli.show import path
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ EXAMPLES = examples(
     "rag ingest report.pdf",
     "rag ingest reports/ --index reports --prune",
     "rag ingest reports/ --pipeline naive --pipeline sentence_window",
+    "rag ingest reports/ --pipeline multi_vector --llm openai:gpt-4o-mini",
 )
 _DEFAULT = ("hybrid",)
 _STAGES = {
@@ -31,6 +32,7 @@ _STAGES = {
     "embed": "embedding",
     "write": "writing",
     "complete": "completing",
+    "pieces": "writing pieces for",
 }
 
 
@@ -72,6 +74,18 @@ def ingest(
         ),
     ] = None,
     embed_model: options.EmbedModel = None,
+    llm: Annotated[
+        str | None,
+        typer.Option(
+            "--llm",
+            metavar="MODEL",
+            help="Language model that writes what multi_vector searches, a summary and "
+            "questions for each passage: openai:NAME, or like:NAME for a compatible server.",
+            rich_help_panel="Model",
+            show_default=False,
+        ),
+    ] = None,
+    base_url: options.BaseUrl = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -90,10 +104,13 @@ def ingest(
         config=config,
         interrupted="what was finished is kept; run the same command again to go on",
         embed_model=embed_model,
+        llm=llm,
+        llm_base_url=base_url,
     ) as current:
         from rag_app.index import Index
 
         _check_paths(paths, index)
+        _check_llm(pipeline or (), index, current, named=llm is not None or base_url is not None)
         with (
             Index.create(
                 index, pipelines=pipeline or _DEFAULT, settings=current.settings, exist_ok=True
@@ -120,6 +137,29 @@ def _check_paths(paths: Sequence[str], index: Path) -> None:
     # An empty index after a slip of the finger would answer "not in the documents" ever after.
     if not index.exists() and not any(Path(path).exists() for path in paths):
         raise ReadError(f"{paths[0]}: there is no such file", hint="check the path")
+
+
+def _check_llm(pipelines: Sequence[str], index: Path, current: Session, *, named: bool) -> None:
+    if named and current.settings.llm is None:
+        raise UsageError("--base-url is the address of a language model: name it with --llm")
+    if "multi_vector" in pipelines:
+        if current.settings.llm is None:
+            current.out.note(
+                "note: multi_vector searches what a language model writes; none is named (--llm)"
+            )
+        return
+    if named and not _searches_pieces(index, current):
+        raise UsageError("--llm writes what multi_vector searches: add --pipeline multi_vector")
+
+
+def _searches_pieces(index: Path, current: Session) -> bool:
+    from rag_app.index import Index
+
+    try:
+        with Index.open(index, settings=current.settings) as opened:
+            return "piece" in opened.store.config.kinds
+    except IndexNotFoundError:
+        return False
 
 
 @contextmanager
@@ -151,11 +191,23 @@ def _show(out: Output, report: IngestReport, index: Path) -> None:
             f"warning: {count} nodes in {script} script are found by words alone: "
             "the embedding model does not know it"
         )
+    _show_pieces(out, report)
     counts: dict[str, int] = {}
     for file in report.files:
         counts[file.status] = counts.get(file.status, 0) + 1
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     out.text(f"{index}: {said}; {report.embedded} texts embedded in {report.seconds:.1f} s")
+
+
+def _show_pieces(out: Output, report: IngestReport) -> None:
+    pieces = report.pieces
+    if pieces.written:
+        out.text(f"{'written':<10} {pieces.written} summaries and questions to search by")
+    for name, count in pieces.failed.items():
+        reason = pieces.errors.get(name, "")
+        out.note(f"warning: {path(name)}: {count} passages have none yet, run it again: {reason}")
+    for name, count in pieces.dropped.items():
+        out.note(f"warning: {path(name)}: {count} pieces went with passages that changed")
 
 
 def _line(file: FileReport) -> str:

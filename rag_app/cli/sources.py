@@ -215,7 +215,8 @@ class _Keeper:
 
         names = _names(index)
         here = absolute(path)
-        if here in names and len(names) == 1:
+        # Pieces of which a model wrote only some are written on.
+        if names == {here} and "multi_vector" not in self._pipelines:
             return
         self._current.out.note(f"reading {path}")
         report = index.ingest(path)

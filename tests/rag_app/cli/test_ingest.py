@@ -6,6 +6,7 @@ import pytest
 
 from rag_app.cli.output import Output
 from tests.rag_app.cli.conftest import CRANE
+from tests.support.openai_server import Failure, Reply
 from tests.support.pdfs import make_pdf
 
 KEY = "sk-a-secret-key-of-the-user-0123456789"
@@ -185,3 +186,51 @@ def test_a_person_sees_progress_on_stderr(rag, pdfs, monkeypatch):
     done = rag("ingest", pdfs, "--json")
     assert "valve.pdf" in done.err
     assert done.json["files"]
+
+
+def test_a_model_writes_what_multi_vector_searches(rag, index, pdfs, serve):
+    def write(request):
+        asked = "question" in request.prompt.lower()
+        return Reply("What hoists loads?" if asked else "A lorry that hoists heavy loads.")
+
+    with serve(write) as server:
+        model = ("--llm", "like:test", "--base-url", server.url)
+        done = rag("ingest", pdfs, "--pipeline", "multi_vector", *model)
+    assert done.code == 0
+    assert "summaries and questions to search by" in done.out
+    found = rag("search", "lorry hoists", "--strategy", "multi_vector", "--json")
+    assert found.code == 0
+    assert any(
+        match["arm"].endswith(":piece")
+        for result in found.json["results"]
+        for match in result["matched"]
+    )
+
+
+def test_a_model_that_fails_leaves_the_files_usable(rag, pdfs, serve):
+    with serve(Failure(400, "no")) as server:
+        model = ("--llm", "like:test", "--base-url", server.url)
+        done = rag("ingest", pdfs, "--pipeline", "hybrid", "--pipeline", "multi_vector", *model)
+    assert done.code == 0
+    assert "passages have none yet, run it again" in done.err
+    assert rag("search", "lead time").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--llm", "like:test"], "add --pipeline multi_vector"),
+        (["--base-url", "http://localhost:1/v1"], "name it with --llm"),
+    ],
+)
+def test_a_model_that_would_do_nothing_is_wrong_usage(rag, pdfs, options, said):
+    done = rag("ingest", pdfs, *options)
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert not Path(".rag").exists()
+
+
+def test_multi_vector_without_a_model_says_what_is_missing(rag, pdfs):
+    done = rag("ingest", pdfs, "--pipeline", "hybrid", "--pipeline", "multi_vector")
+    assert done.code == 0
+    assert "none is named (--llm)" in done.err

@@ -20,7 +20,10 @@ EXAMPLES = {
 }
 QUESTION = "What is the lead time of the valve?"
 # Keys that are data, not form: kinds, scripts, measures, stages.
-OPEN = {"nodes", "scripts", "metrics", "values", "timings_ms", "metadata", "not_embedded"}
+OPEN = {
+    "nodes", "scripts", "metrics", "values", "timings_ms", "metadata", "too_long", "not_embedded",
+    "errors", "dropped",
+}  # fmt: skip
 
 
 def form(value: Any) -> Any:
