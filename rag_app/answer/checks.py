@@ -6,6 +6,7 @@ most of the answer sentence's words, and those that hold its numbers.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import share
 
 MAX_QUOTES = 3
+# A further quote must hold so much of the sentence that no earlier one holds.
+LEAST_GAIN = 0.25
 # Below it, a sentence shares too few of its words with what it cites to rest on it.
 LEAST_SUPPORT = 0.3
 # From it on, a passage is near enough to be cited for a sentence that cites none.
@@ -46,6 +49,15 @@ class Sent:
     def text(self) -> str:
         """All that was sent of it."""
         return "\n".join([self.label, *(sentence.text for sentence in self.sentences)])
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What of a sentence no quote holds yet; ``total``: the weight of all its words."""
+
+    words: Mapping[str, float]
+    numbers: tuple[str, ...]
+    total: float
 
 
 class SentenceChecker:
@@ -94,22 +106,22 @@ class SentenceChecker:
         return number
 
     def _quoted(self, sent: Sent, text: str) -> list[Sentence]:
-        """Return the sentences of a passage that support a text best, and hold its numbers."""
+        """Return few sentences of a passage that together hold most of a text's words and numbers.
+
+        The first is the one that supports it best; each further one adds something.
+        """
         last = len(self._order)
-
-        def key(sentence: Sentence) -> tuple[float, int]:
-            return -self._support(text, [sentence.text]), self._order.get(id(sentence), last)
-
-        ranked = sorted(sent.sentences, key=key)
-        chosen = ranked[:1]
-        wanted = missing(numbers_and_dates(text), "\n".join(s.text for s in chosen))
-        for sentence in ranked[1:]:
-            if not wanted or len(chosen) == MAX_QUOTES:
+        wanted = self._wanted(text)
+        chosen: list[Sentence] = []
+        left = list(sent.sentences)
+        while left and len(chosen) < MAX_QUOTES:
+            gains = {id(s): self._gain(wanted, s) for s in left}
+            best = min(left, key=lambda s: (-gains[id(s)], self._order.get(id(s), last)))
+            if chosen and gains[id(best)] < LEAST_GAIN:
                 break
-            left = missing(wanted, sentence.text)
-            if len(left) < len(wanted):
-                chosen.append(sentence)
-                wanted = left
+            chosen.append(best)
+            left.remove(best)
+            wanted = self._without(wanted, best)
         return chosen
 
     def _problems(self, text: str, cited: Sequence[Sent]) -> list[str]:
@@ -135,3 +147,19 @@ class SentenceChecker:
         """Return the weighted share of a text's content words that the sources hold."""
         words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
         return share(words, {word for source in sources for word in content_words(source)})
+
+    def _wanted(self, text: str) -> _Wanted:
+        words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
+        return _Wanted(words, tuple(numbers_and_dates(text)), math.fsum(words.values()) or 1.0)
+
+    def _gain(self, wanted: _Wanted, sentence: Sentence) -> float:
+        """Return what a sentence adds: its share of the words, and 1 for each number."""
+        there = set(content_words(sentence.text))
+        words = math.fsum(weight for word, weight in wanted.words.items() if word in there)
+        numbers = len(wanted.numbers) - len(missing(wanted.numbers, sentence.text))
+        return words / wanted.total + numbers
+
+    def _without(self, wanted: _Wanted, sentence: Sentence) -> _Wanted:
+        there = set(content_words(sentence.text))
+        words = {word: weight for word, weight in wanted.words.items() if word not in there}
+        return _Wanted(words, tuple(missing(wanted.numbers, sentence.text)), wanted.total)

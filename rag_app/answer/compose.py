@@ -32,10 +32,11 @@ def other_language(
 ) -> Answer:
     """Return the answer that no document is in the question's language."""
     asked = language_name(question)
+    written = documents_languages(passages, evidence)
     text = fill(
         in_language(messages.other_language, asked),
-        question_language=asked,
-        documents_language=documents_languages(passages, evidence),
+        question_language=messages.name_of(asked, told_in=asked),
+        documents_language=", ".join(messages.name_of(name, told_in=asked) for name in written),
     )
     return Answer(response=text, question=question, outcome="other_language")
 

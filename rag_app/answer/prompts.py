@@ -49,6 +49,11 @@ class Messages(_Part):
 
     refused: dict[str, str]
     other_language: dict[str, str]
+    languages: dict[str, dict[str, str]] = {}
+
+    def name_of(self, language: str, *, told_in: str) -> str:
+        """Return what a language is called in another one; its English name when not known."""
+        return self.languages.get(told_in, {}).get(language, language)
 
 
 # The words that may be filled in, and those without which a prompt is useless.

@@ -8,7 +8,7 @@ best raw cosine.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,6 +19,8 @@ from rag_app.answer.support import share
 
 Verdict = Literal["answer", "refuse", "other_language"]
 
+# Sentences in a row, about a paragraph.
+_STRETCH = 5
 _NO_LANGUAGE = ("none", "other")
 
 
@@ -26,17 +28,17 @@ _NO_LANGUAGE = ("none", "other")
 class Thresholds:
     """A question is answered when its score reaches ``least``.
 
-    The score is ``sentence * best sentence's share + passage * best passage's
+    The score is ``sentence * best sentence's share + stretch * best stretch's
     share``, plus ``meaning * cosine`` where the embedding model votes; each
-    case has its own ``least``. Chosen by ``benchmarks/answers.py --choose`` on
-    questions other than the reported ones.
+    case has its own ``least``. Chosen by ``benchmarks/answers.py`` on one half of
+    its questions and reported on the other.
     """
 
     sentence: float = 0.5
-    passage: float = 0.5
+    stretch: float = 0.5
     least_by_words: float = 0.4
-    meaning: float = 1.0
-    least_with_meaning: float = 0.75
+    meaning: float = 2.0
+    least_with_meaning: float = 1.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +47,13 @@ class Signals:
 
     Attributes:
         sentence: largest share of the question's weight in one sentence, 0 to 1.
-        passage: the same in one passage.
+        stretch: the same in a few sentences in a row, title and heading included.
         cosine: best raw cosine of a vector arm; ``None`` where none voted.
         has_words: whether the question has content words at all.
     """
 
     sentence: float
-    passage: float
+    stretch: float
     cosine: float | None
     has_words: bool
 
@@ -64,12 +66,15 @@ def signals(
     Args:
         weights: IDF weight of each content word of the question.
         passages: what was retrieved, best first.
-        sentences: of these passages.
+        sentences: of these passages, in reading order.
     """
     cosines = [m.score for p in passages for m in p.matches if m.arm.startswith("vectors:")]
+    terms = [set(content_words(sentence.text)).intersection(weights) for sentence in sentences]
     return Signals(
-        sentence=max((share(weights, set(content_words(s.text))) for s in sentences), default=0.0),
-        passage=max((share(weights, _terms(p)) for p in passages), default=0.0),
+        sentence=max((share(weights, held) for held in terms), default=0.0),
+        stretch=max(
+            (share(weights, s) for s in _stretches(passages, sentences, terms)), default=0.0
+        ),
         cosine=max(cosines, default=None),
         has_words=bool(weights),
     )
@@ -77,7 +82,7 @@ def signals(
 
 def is_answerable(measured: Signals, thresholds: Thresholds) -> bool:
     """Tell whether the passages are worth an answer."""
-    score = thresholds.sentence * measured.sentence + thresholds.passage * measured.passage
+    score = thresholds.sentence * measured.sentence + thresholds.stretch * measured.stretch
     if measured.cosine is None:
         return measured.has_words and score >= thresholds.least_by_words
     return score + thresholds.meaning * measured.cosine >= thresholds.least_with_meaning
@@ -120,10 +125,10 @@ def _is_foreign(
     return bool(written) and all(_are_known([asked, other]) and asked != other for other in written)
 
 
-def documents_languages(passages: Sequence[Passage], evidence: Evidence) -> str:
+def documents_languages(passages: Sequence[Passage], evidence: Evidence) -> list[str]:
     """Return the names of the documents' languages, for a message."""
-    names = dict.fromkeys(language_name(passage.text) for passage in passages)
-    return ", ".join(names) or ", ".join(evidence.languages()) or "another language"
+    names = list(dict.fromkeys(language_name(passage.text) for passage in passages))
+    return names or evidence.languages() or ["another language"]
 
 
 def _are_known(names: Sequence[str]) -> bool:
@@ -131,6 +136,17 @@ def _are_known(names: Sequence[str]) -> bool:
     return not any(name.startswith("a language") for name in names)
 
 
-def _terms(passage: Passage) -> set[str]:
-    # Title and heading are what the passage is about: they were searched too.
-    return set(content_words("\n".join((passage.title, passage.heading, passage.text))))
+def _stretches(
+    passages: Sequence[Passage], sentences: Sequence[Sentence], terms: Sequence[set[str]]
+) -> Iterator[set[str]]:
+    """Yield the terms of each few sentences in a row of one passage.
+
+    A whole passage would not do: the longer it is, the more of any question it holds.
+    """
+    about = [set(content_words(f"{p.title}\n{p.heading}")) for p in passages]
+    for first, sentence in enumerate(sentences):
+        held = set(about[sentence.passage])
+        for place in range(first, min(first + _STRETCH, len(sentences))):
+            if sentences[place].passage == sentence.passage:
+                held |= terms[place]
+        yield held

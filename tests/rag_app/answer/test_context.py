@@ -24,7 +24,9 @@ def size(_, text):
 
 def packed(nodes, budget, anchors=None):
     passages = passages_of(nodes)
-    sentences = [[s for s in sentences_of(passages) if s.passage == i] for i in range(len(passages))]
+    sentences = [
+        [s for s in sentences_of(passages) if s.passage == i] for i in range(len(passages))
+    ]
     chosen, report = pack(passages, sentences, anchors or [[]] * len(passages), budget, size)
     return passages, chosen, report
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,7 +46,7 @@ def test_marks_are_numbered_in_the_order_of_first_use(written, read):
 def test_the_pieces_of_a_stream_do_not_change_what_is_shown(text, data):
     cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=8)))
     edges = [0, *cuts, len(text)]
-    pieces = [text[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    pieces = [text[a:b] for a, b in itertools.pairwise(edges)]
     streamed, whole = shown(text, pieces=pieces), shown(text)
     assert streamed[0] == whole[0]
     assert streamed[1].refused == whole[1].refused
@@ -52,7 +54,15 @@ def test_the_pieces_of_a_stream_do_not_change_what_is_shown(text, data):
 
 
 @pytest.mark.parametrize(
-    "text", ["NO_ANSWER", "no_answer.", '"NO_ANSWER"', "**NO_ANSWER**", "NO\\_ANSWER because", " [NO_ANSWER]"]
+    "text",
+    [
+        "NO_ANSWER",
+        "no_answer.",
+        '"NO_ANSWER"',
+        "**NO_ANSWER**",
+        "NO\\_ANSWER because",
+        " [NO_ANSWER]",
+    ],
 )
 def test_the_word_for_no_answer_is_never_shown(text):
     read, made = shown(text, pieces=list(text))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
@@ -54,9 +52,7 @@ def test_openai_model_names_known_or_not_have_a_window(name, window):
 @pytest.mark.parametrize(("name", "temperature"), [("gpt-4o", 0.0), ("o3-mini", 1.0)])
 def test_reasoning_models_keep_their_own_temperature(name, temperature):
     with OpenAIServer() as server:
-        llm = load_llm(
-            Settings(llm=f"openai:{name}", llm_api_key=KEY, llm_base_url=server.url)
-        )
+        llm = load_llm(Settings(llm=f"openai:{name}", llm_api_key=KEY, llm_base_url=server.url))
         chat(llm, HELLO)
     body = server.chats[0].body
     assert body["temperature"] == temperature

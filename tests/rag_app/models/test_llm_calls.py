@@ -136,9 +136,9 @@ def test_a_refused_connection_names_the_address_setting(call):
 @pytest.mark.parametrize("call", [WAYS["stream"], WAYS["astream"]], ids=["sync", "async"])
 @pytest.mark.parametrize("ending", ["closed", "torn", "error", "stall"])
 def test_a_broken_stream_is_told_from_a_finished_one(call, ending):
-    with OpenAIServer(Reply("words and words", ending=ending)) as server:
-        with pytest.raises(LLMStreamError, match="broke off after 15 characters"):
-            call(model(server, llm_timeout=0.3))
+    broken = OpenAIServer(Reply("words and words", ending=ending))
+    with broken as server, pytest.raises(LLMStreamError, match="broke off after 15 characters"):
+        call(model(server, llm_timeout=0.3))
     assert len(server.chats) == 1, "words were shown already: no retry"
 
 
@@ -149,16 +149,11 @@ def test_a_stream_without_its_last_mark_is_finished_when_the_model_said_so():
 
 def test_the_words_before_the_break_were_given():
     got = []
-    with OpenAIServer(Reply("words and words", ending="torn")) as server:
-        with pytest.raises(LLMStreamError):
-            got.extend(iter_into(got, ReplyStream(model(server), ASK)))
+    torn = OpenAIServer(Reply("words and words", ending="torn"))
+    with torn as server, pytest.raises(LLMStreamError):
+        for delta in ReplyStream(model(server), ASK):
+            got.append(delta)
     assert "".join(got) == "words and words"
-
-
-def iter_into(target, source):
-    for item in source:
-        target.append(item)
-    return ()
 
 
 def test_closing_a_stream_ends_the_request():
@@ -212,7 +207,7 @@ def test_a_users_model_that_retries_itself_is_not_retried_here():
         own = len(server.chats)
         with pytest.raises(LLMServerError):
             chat(model(server), ASK)
-    # LlamaIndex's one retry around the client's own one; ours adds none.
+    # The client's own retry; ours adds none to it.
     assert own == 2
     assert len(server.chats) - own == 2
 
