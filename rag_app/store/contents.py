@@ -167,6 +167,7 @@ def _insert_nodes(
     pages = _PageFinder(prepared.document)
     metadata, text = prepared.document.metadata, prepared.document.text
     title, user = str(metadata.get("title", "")), user_metadata(metadata)
+    rows = []
     for node in new:
         place = placed[node.node_id]
         start, stop = _span(node)
@@ -175,20 +176,30 @@ def _insert_nodes(
         own = own_columns(node.metadata)
         derived = derive(kind, title, script, own, pages.overlapping(*lead), user)
         apart = None if start is not None and text[start:stop] == _text(node) else _text(node)
-        row = (start, stop, script, *own.values(), apart, extra_of(node, derived))
-        try:
-            sql.execute(
-                "INSERT INTO nodes (node, node_id, content, kind, passage, start, stop, script,"
-                " heading, window_start, window_end, text, extra)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (place.row, pack_id(node.node_id), content, place.kind, place.passage, *row),
-            )
-        except sqlite3.IntegrityError as error:
-            raise StoreError(
-                f"two nodes have the id {node.node_id!r}",
-                hint="ids of passages and pieces must differ in the whole index",
-            ) from error
+        ids = (place.row, pack_id(node.node_id), content, place.kind, place.passage)
+        extra = extra_of(node, derived)
+        rows.append((*ids, start, stop, script, *own.values(), apart, extra))
+    try:
+        sql.executemany(
+            "INSERT INTO nodes (node, node_id, content, kind, passage, start, stop, script,"
+            " heading, window_start, window_end, text, extra)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            rows,
+        )
+    except sqlite3.IntegrityError as error:
+        raise StoreError(
+            f"two nodes have the id {_taken(sql, [node.node_id for node in new])!r}",
+            hint="ids of passages and pieces must differ in the whole index",
+        ) from error
     return placed
+
+
+def _taken(sql: sqlite3.Connection, ids: Sequence[str]) -> str:
+    """Return an id that is there already, or twice among those given."""
+    for node_id in ids:
+        if sql.execute("SELECT 1 FROM nodes WHERE node_id = ?", (pack_id(node_id),)).fetchone():
+            return node_id
+    return ""
 
 
 def _place(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -114,10 +115,12 @@ def write_words(
     if not len(order):
         return
     chosen = [counts[index] for index in order]
-    entries = [(term, node, tf) for node, terms in enumerate(chosen) for term, tf in terms.items()]
-    ids = _intern(sql, {term for term, _, _ in entries})
-    table = np.array([(ids[term], node, tf) for term, node, tf in entries], dtype=np.int64)
-    table = table.reshape(-1, 3)
+    ids = _intern(sql, set().union(*chosen))
+    sizes = [len(terms_of) for terms_of in chosen]
+    table = np.empty((sum(sizes), 3), dtype=np.int64)
+    table[:, 0] = np.fromiter(map(ids.__getitem__, chain.from_iterable(chosen)), np.int64)
+    table[:, 1] = np.repeat(np.arange(len(chosen)), sizes)
+    table[:, 2] = np.fromiter(chain.from_iterable(c.values() for c in chosen), np.int64)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     terms, starts = np.unique(table[:, 0], return_index=True)
     sql.execute(
