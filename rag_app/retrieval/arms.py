@@ -23,25 +23,21 @@ from rag_app.retrieval.rankings import (
 from rag_app.retrieval.strategy import Strategy
 
 
-def plan(
-    strategy: Strategy, queries: Sequence[str], views: Sequence[View], preference: float
-) -> list[Ranking]:
+def plan(strategy: Strategy, queries: Sequence[str], views: Sequence[View]) -> list[Ranking]:
     """Return the rankings to make, still empty.
 
-    One for each arm that counts and each query; where the question names documents
-    one more in these alone, whose weight is ``preference`` times the arm's.
-    Indexes of different models have rankings of their own: their cosines cannot be
-    compared.
+    One for each arm that counts, each query and each tier of documents that the
+    question names. Indexes of different models have rankings of their own: their
+    cosines cannot be compared.
     """
-    named = any(view.preferred is not None for view in views)
-    scopes = [(False, 1.0), (True, preference)] if named and preference else [(False, 1.0)]
+    tiers = max(len(view.preferred) for view in views)
     return [
-        Ranking(arm, query, group, position > 0, preferred, arm.weight * factor)
+        Ranking(arm, query, group, position > 0, tier, arm.weight)
         for arm in strategy.arms
         if arm.weight
-        for preferred, factor in scopes
+        for tier in range(tiers + 1)
         for position, query in enumerate(queries)
-        for group in _groups(arm.how == "vectors", _in_scope(views, preferred))
+        for group in _groups(arm.how == "vectors", [v for v in views if len(v.preferred) >= tier])
     ]
 
 
@@ -92,10 +88,6 @@ def _embed(rankings: Iterable[Ranking], vectors: QueryVectors) -> None:
             for view in ranking.views:
                 if can_vote(view, ranking.query):
                     vectors.prepare(view, ranking.query)
-
-
-def _in_scope(views: Sequence[View], preferred: bool) -> list[View]:
-    return [view for view in views if not preferred or view.preferred is not None]
 
 
 def _groups(by_model: bool, views: Sequence[View]) -> list[tuple[View, ...]]:

@@ -33,14 +33,12 @@ from rag_app.store.protocol import Selection, Snapshot, SourceInfo, Store
 LEAST = 1.0
 # A word of the first page counts half: it may be there by chance.
 FIRST_PAGE_WEIGHT = 0.5
-# Documents with this share of the best one's score are preferred along with it.
-SHARE = 0.5
+# Documents with this share of the best one's score are named; with that share, best.
+TIERS = (0.5, 0.9)
 # One word of a file name, or two of a first page, are the least that name a document.
 LEAST_SCORE = 1.0
 # Below this many passages a document, ranking passages is ranking documents already.
 LEAST_PASSAGES = 4
-# The rankings in the named documents weigh this much against those in all of them.
-WEIGHT = 2.0
 PASSAGES = "parent"
 _FIRST_CHARACTERS = 2000
 # Reading the first pages of more documents would cost more than a query may.
@@ -147,7 +145,7 @@ def prefer(
     views: Sequence[View],
     catalogues: Sequence[Catalogues],
     filters: Sequence[MetadataFilters | None],
-) -> tuple[list[View], Preference]:
+) -> tuple[Sequence[View], Preference]:
     """Return the views with the passages that are preferred in each, and the documents.
 
     Where the question names nothing, or names every document alike, the views come
@@ -159,15 +157,19 @@ def prefer(
         if catalogue.applies:
             scored += [(number, named) for named in score_documents(question, catalogue, view)]
     best = max((named.score for _, named in scored), default=0.0)
-    chosen = [pair for pair in scored if best >= LEAST_SCORE and pair[1].score >= SHARE * best]
-    narrowed = [
-        _narrowed(view, kept, {n.document_id for at, n in chosen if at == number}, own)
-        for number, (view, kept, own) in enumerate(zip(views, catalogues, filters, strict=True))
-    ]
-    if all(view.preferred is None for view in narrowed):
-        return list(views), Preference()
-    named = sorted((n for _, n in chosen), key=lambda n: (-n.score, n.name))
-    return narrowed, Preference(tuple(named))
+    if best < LEAST_SCORE:
+        return views, Preference()
+    narrowed = list(views)
+    for share in TIERS:
+        chosen = [pair for pair in scored if pair[1].score >= share * best]
+        narrowed = [
+            _narrowed(view, {n.document_id for at, n in chosen if at == number}, own)
+            for number, (view, own) in enumerate(zip(narrowed, filters, strict=True))
+        ]
+    if not any(view.preferred for view in narrowed):
+        return views, Preference()
+    named = [n for _, n in scored if n.score >= TIERS[0] * best]
+    return narrowed, Preference(tuple(sorted(named, key=lambda n: (-n.score, n.name))))
 
 
 def score_documents(question: str, catalogue: Catalogue, view: View) -> list[NamedDocument]:
@@ -221,31 +223,28 @@ def log_odds_ratio(
     # A name that no passage holds is as good as one that a single one of them holds.
     inside = 1
     if everywhere:
-        own = _select(snapshot, [catalogue.sources[position] for position in members], None)
+        ids = [catalogue.sources[position].document_id for position in members]
+        own = _select(snapshot, ids, None)
         inside = len(snapshot.search_words(PASSAGES, terms, everywhere, own))
     outside = max(everywhere - inside, 0)
     return math.log((inside + 0.5) / (outside + 0.5) * others / size)
 
 
-def _narrowed(
-    view: View, kept: Catalogues, documents: Collection[str], filters: MetadataFilters | None
-) -> View:
-    """Return the view with its preferred passages, where they are some and not all."""
+def _narrowed(view: View, documents: Collection[str], filters: MetadataFilters | None) -> View:
+    """Return the view with one more tier, where that is some of its passages and not all."""
     if not documents:
         return view
-    sources = kept.get(view.snapshot).sources
-    chosen = [source for source in sources if source.document_id in documents]
-    preferred = _select(view.snapshot, chosen, filters)
+    tier = _select(view.snapshot, documents, filters)
     everything = view.snapshot.select() if view.within is None else view.within
-    if not 0 < len(preferred) < len(everything):
+    if not 0 < len(tier) < len(everything):
         return view
-    return replace(view, preferred=preferred)
+    return replace(view, preferred=(*view.preferred, tier))
 
 
 def _select(
-    snapshot: Snapshot, sources: Sequence[SourceInfo], filters: MetadataFilters | None
+    snapshot: Snapshot, documents: Collection[str], filters: MetadataFilters | None
 ) -> Selection:
-    ids = [source.document_id for source in sources]
+    ids = sorted(documents)
     named = MetadataFilter(key="document_id", value=ids, operator=FilterOperator.IN)
     return snapshot.select(MetadataFilters(filters=[named, *([filters] if filters else [])]))
 

@@ -16,6 +16,7 @@ from rag_app.retrieval.rankings import Found, Ranking
 from rag_app.retrieval.result import RetrievalResult
 
 _SNIPPET = 160
+_TIERS = ("", " in the named documents", " in those named best")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ArmList:
-    """One arm's list for one query; see :class:`rag_app.retrieval.rankings.Ranking`."""
+    """One arm's list for one query; see :class:`rag_app.retrieval.rankings.Ranking`.
+
+    ``tier`` is 0 for all documents, 1 for those that the question names, 2 for those
+    that it names best.
+    """
 
     arm: str
     query: str
     generated: bool
-    preferred: bool
+    tier: int
     weight: float
     status: str
     reason: str
@@ -55,7 +60,7 @@ class Share:
     lists: int
     arm: str
     query: str
-    preferred: bool
+    tier: int
     rank: int
     value: float
     text: str
@@ -161,7 +166,7 @@ class _Reader:
             arm=ranking.arm.name,
             query=ranking.query,
             generated=ranking.generated,
-            preferred=ranking.preferred,
+            tier=ranking.tier,
             weight=ranking.weight,
             status=ranking.status,
             reason=ranking.reason,
@@ -213,7 +218,7 @@ class _Reader:
         ranking = self._result.rankings[source]
         found = self._found[source, key]
         text = self._place(ranking, found)["text"]
-        return Share(source, ranking.arm.name, ranking.query, ranking.preferred, rank, value, text)
+        return Share(source, ranking.arm.name, ranking.query, ranking.tier, rank, value, text)
 
     def _place(self, ranking: Ranking, found: Found) -> dict[str, Any]:
         piece, passage = (self._nodes.get(key) for key in (found.hit.node_id, found.hit.passage_id))
@@ -248,14 +253,14 @@ def _fused_lines(rows: Sequence[FusedRow]) -> list[str]:
         place = _place(row.origin, row.file, row.pages)
         lines.append(f"{row.rank:>4}  {row.score:.4f}  {place}  {row.outcome}")
         for share in row.shares:
-            where = " in the named documents" if share.preferred else ""
+            where = _TIERS[share.tier]
             found = f"{share.arm} rank {share.rank}{where}: {_short(share.text)}"
             lines.append(f"        +{share.value:.4f}  {found}")
     return lines or ["  nothing"]
 
 
 def _arm_block(item: ArmList) -> str:
-    where = " in the named documents" if item.preferred else ""
+    where = _TIERS[item.tier]
     head = f"{item.arm}{where}, weight {item.weight:g}"
     head += f", {item.found} found, {item.milliseconds:.1f} ms"
     if item.generated:

@@ -31,14 +31,19 @@ class View:
         snapshot: exactly one generation of it.
         embed: text → vector, of the model that the index was made with; None: no model.
         within: the passages that the filters keep; None: all.
-        preferred: those of them in the documents that the question names; None: no preference.
+        preferred: narrower and narrower sets of them, in the documents that the question
+            names and in those that it names best; empty: no preference.
     """
 
     origin: str
     snapshot: Snapshot
     embed: Embed | None
     within: Selection | None = None
-    preferred: Selection | None = None
+    preferred: tuple[Selection, ...] = ()
+
+    def scope(self, tier: int) -> Selection | None:
+        """Return the passages that are searched in a tier: 0 is all that the filters keep."""
+        return self.preferred[tier - 1] if tier else self.within
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +62,8 @@ class Ranking:
         arm, query: who searched for what.
         views: where: indexes whose scores can be compared.
         generated: whether the query is another than the question.
-        preferred: searched only in the documents that the question names.
+        tier: where it is searched: 0 everywhere, 1 in the documents that the question
+            names, 2 in those that it names best.
         weight: in the fusion.
         found: passages, best first.
         status: ``voted``; ``nothing`` (no passage); ``silent`` (the model does not
@@ -71,7 +77,7 @@ class Ranking:
     query: str
     views: tuple[View, ...] = field(repr=False)
     generated: bool = False
-    preferred: bool = False
+    tier: int = 0
     weight: float = 1.0
     found: tuple[Found, ...] = ()
     status: Status = "voted"
@@ -189,7 +195,7 @@ def _by_words(ranking: Ranking, depth: int) -> Ranking:
     terms = query_terms(ranking.query)
     scored = []
     for view in ranking.views:
-        within = view.preferred if ranking.preferred else view.within
+        within = view.scope(ranking.tier)
         hits = view.snapshot.search_words(ranking.arm.kind, terms, depth, within)
         # BM25 of two collections is comparable as the share of the question that is found.
         whole = 1.0 if len(ranking.views) == 1 else _weight_of(terms, view, ranking.arm.kind)
@@ -207,7 +213,7 @@ def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
 
 def _vector_hits(ranking: Ranking, view: View, depth: int, vectors: QueryVectors) -> list[Found]:
     vector = vectors.get(view, ranking.query)
-    within = view.preferred if ranking.preferred else view.within
+    within = view.scope(ranking.tier)
     hits = view.snapshot.search_vectors(ranking.arm.kind, vector, depth, within)
     return [Found(hit, view) for hit in hits]
 

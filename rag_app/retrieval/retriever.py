@@ -19,7 +19,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
-from rag_app.retrieval.documents import WEIGHT, Catalogues, Preference, prefer
+from rag_app.retrieval.documents import Catalogues, Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.passages import Reading, read_passages
@@ -172,7 +172,7 @@ class StrategyRetriever(BaseRetriever):
         clock.stop("queries")
         views, preference = self._prefer(question, views)
         clock.stop("documents")
-        planned = plan(self._strategy, queries, views, WEIGHT)
+        planned = plan(self._strategy, queries, views)
         vectors = QueryVectors(_given_vectors(bundle, question))
         depth = max(self._strategy.depth, self._k)
         while True:

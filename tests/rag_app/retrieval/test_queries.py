@@ -44,5 +44,5 @@ def test_japanese_terms_without_content_count_once():
 
 
 def test_a_question_of_question_words_alone_keeps_them():
-    assert query_terms("What did who?") != []
+    assert query_terms("Has it been more?") != []
     assert query_terms("?") == []
