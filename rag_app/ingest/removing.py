@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from pipelines.errors import ConfigError
 from rag_app.ingest.inputs import absolute
 from rag_app.ingest.report import RemoveReport
 from rag_app.store.codec import base_name
-from rag_app.store.protocol import Store
+from rag_app.store.protocol import Store, Writer
 
 
 def remove(
@@ -66,3 +67,18 @@ def find_names(name: str, known: Iterable[str]) -> list[str]:
             hint=f"give one of the paths: {', '.join(same)}",
         )
     return same
+
+
+def prune_names(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[str, ...]:
+    """Take away the names below the folders whose files are gone."""
+    with store.snapshot() as snapshot:
+        names = snapshot.names()
+    gone = tuple(
+        name
+        for name in names
+        if any(Path(name).is_relative_to(folder) for folder in folders)
+        and not os.path.lexists(name)
+    )
+    if gone:
+        writer.remove(gone)
+    return gone

@@ -7,29 +7,27 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from pipelines.documents import READERS, reader_fingerprint
+from pipelines.documents import reader_fingerprint
 from pipelines.errors import (
-    ConfigError,
     IndexDamagedError,
     RagError,
     ReadError,
     StoreError,
 )
 from rag_app.ingest.completing import complete
+from rag_app.ingest.configuring import configure, embedder_of
 from rag_app.ingest.embedding import Embedder, texts_of
 from rag_app.ingest.inputs import Input, Inputs, Item, expand
 from rag_app.ingest.kinds import Kinds, kinds_of, wanted
 from rag_app.ingest.parsing import Chunking, Parsed, parse
+from rag_app.ingest.removing import prune_names
 from rag_app.ingest.report import FileReport, IngestReport
 from rag_app.ingest.workers import parse_all
 from rag_app.ingest.writing import PiecesReport, PieceWriter, write_pieces
-from rag_app.models.embedding import describe_embedding
-from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Vector, Writer
 
 _log = logging.getLogger(__name__)
@@ -88,11 +86,11 @@ def ingest(
     given = expand(inputs)
     kinds = kinds_of(pipelines, child_sizes) if pipelines else Kinds((), ())
     with store.writer(timeout=timeout, on_wait=on_wait) as writer:
-        config = _configure(store, writer, given, kinds, reader)
-        run = _Run(store, writer, config, _embedder(config, embed_model), progress, workers)
+        config = configure(store, writer, given, kinds, reader)
+        run = _Run(store, writer, config, embedder_of(config, embed_model), progress, workers)
         run.add(given.items)
         completed, failed = complete(store, writer, config, run.embedder, progress)
-        removed = _prune(store, writer, given.folders) if prune else ()
+        removed = prune_names(store, writer, given.folders) if prune else ()
         pieces = PiecesReport()
         if piece_writer is not None and "piece" in config.kinds:
             pieces = write_pieces(store, writer, config, run.embedder, piece_writer, progress)
@@ -107,55 +105,6 @@ def ingest(
         removed=removed,
         pieces=replace(pieces, dropped=run.dropped_pieces),
     )
-
-
-def _configure(
-    store: Store, writer: Writer, given: Inputs, kinds: Kinds, reader: str | None
-) -> IndexConfig:
-    """Record further kinds before anything of them is built, so that a stopped run is resumed."""
-    with store.snapshot() as snapshot:
-        config = snapshot.config
-    new = with_kinds(config, vectors=kinds.vectors, words=kinds.words)
-    new = replace(new, reader=known_reader(reader or config.reader))
-    if any(item.ready and _has_pieces(item) for item in given.items):
-        # Whoever gives pieces wants them to be searched.
-        new = with_kinds(new, vectors=("piece",) if config.embed_model else (), words=("piece",))
-    if new.vector_kinds and not new.embed_model:
-        raise ConfigError(
-            "this index was made without an embedding model and cannot hold vectors",
-            hint="make a new index with an embedding model",
-        )
-    if new != config:
-        writer.configure(new)
-    return new
-
-
-def known_reader(reader: str) -> str:
-    """Return the name of a PDF reader.
-
-    Raises:
-        ConfigError: there is none of this name.
-    """
-    if reader not in READERS:
-        raise ConfigError(
-            f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
-        )
-    return reader
-
-
-def _has_pieces(item: Item) -> bool:
-    return any(node.metadata.get("kind") == "piece" for node in item.ready or ())
-
-
-def _embedder(config: IndexConfig, model: BaseEmbedding | None) -> Embedder | None:
-    if not config.vector_kinds:
-        return None
-    if model is None:
-        raise ConfigError(
-            f"this index holds vectors of {config.embed_model}; no embedding model was given",
-            hint="give embed_model",
-        )
-    return Embedder(model, describe_embedding(model))
 
 
 @dataclass
@@ -368,18 +317,3 @@ def _unreadable(item: Item, error: OSError) -> ReadError:
     return ReadError(
         f"{item.name}: {error.strerror or error}", hint="check the path and its permissions"
     )
-
-
-def _prune(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[str, ...]:
-    """Take away the names below the folders whose files are gone."""
-    with store.snapshot() as snapshot:
-        names = snapshot.names()
-    gone = tuple(
-        name
-        for name in names
-        if any(Path(name).is_relative_to(folder) for folder in folders)
-        and not os.path.lexists(name)
-    )
-    if gone:
-        writer.remove(gone)
-    return gone

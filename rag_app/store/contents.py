@@ -4,43 +4,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.documents import Page
 from pipelines.errors import StoreError
 from rag_app.store import parts
 from rag_app.store.codec import (
     DOCUMENT_KEYS,
     base_name,
     blank_pages,
-    derive,
-    extra_of,
-    own_columns,
-    pack_id,
     page_rows,
     split_blocks,
     unpack_id,
-    user_metadata,
 )
+from rag_app.store.placing import Placed, insert_nodes, kind_number
 from rag_app.store.protocol import IndexConfig, Prepared
 
 if TYPE_CHECKING:
-    from llama_index.core.schema import BaseNode, Document
-
-
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Where a node stands: its row, its kind's number, the row and the span of its passage."""
-
-    row: int
-    kind: int
-    passage: int
-    start: int | None
-    stop: int | None
+    from llama_index.core.schema import Document
 
 
 def hash_of(document: Document) -> str:
@@ -56,7 +38,7 @@ def insert(
     content = _insert_document(sql, prepared, built=_built(prepared, config))
     for name, origin in names.items():
         insert_name(sql, content, name, origin, document)
-    placed = _insert_nodes(sql, content, prepared, {})
+    placed = insert_nodes(sql, content, prepared, {})
     _insert_parts(sql, content, prepared, placed, config)
     _count_nodes(sql, content)
 
@@ -83,7 +65,7 @@ def extend(sql: sqlite3.Connection, content: int, prepared: Prepared, config: In
         (content,),
     )
     here = {unpack_id(node_id): Placed(*place) for node_id, *place in rows.fetchall()}
-    placed = here | _insert_nodes(sql, content, prepared, here)
+    placed = here | insert_nodes(sql, content, prepared, here)
     _insert_parts(sql, content, prepared, placed, config)
     (built,) = sql.execute("SELECT built FROM contents WHERE content = ?", (content,)).fetchone()
     sql.execute(
@@ -98,13 +80,6 @@ def delete(sql: sqlite3.Connection, content: int) -> None:
     parts.release_terms(sql, content)
     for table in ("vectors", "words", "nodes", "blocks", "pages", "names", "contents"):
         sql.execute(f"DELETE FROM {table} WHERE content = ?", (content,))  # noqa: S608
-
-
-def kind_number(sql: sqlite3.Connection, name: str) -> int:
-    """Return the number that stands for a kind, giving it one when it is new."""
-    sql.execute("INSERT OR IGNORE INTO kinds (name) VALUES (?)", (name,))
-    (number,) = sql.execute("SELECT kind FROM kinds WHERE name = ?", (name,)).fetchone()
-    return int(number)
 
 
 def _built(prepared: Prepared, config: IndexConfig) -> list[str]:
@@ -159,78 +134,6 @@ def _insert_document(sql: sqlite3.Connection, prepared: Prepared, built: Sequenc
     return content
 
 
-def _insert_nodes(
-    sql: sqlite3.Connection, content: int, prepared: Prepared, here: Mapping[str, Placed]
-) -> dict[str, Placed]:
-    new = [node for node in prepared.nodes if node.node_id not in here]
-    placed = _place(sql, new, here)
-    pages = _PageFinder(prepared.document)
-    metadata, text = prepared.document.metadata, prepared.document.text
-    title, user = str(metadata.get("title", "")), user_metadata(metadata)
-    rows = []
-    for node in new:
-        place = placed[node.node_id]
-        start, stop = _span(node)
-        lead = (place.start, place.stop) if start is None else (start, stop)
-        script, kind = str(node.metadata.get("script", "")), _kind(node)
-        own = own_columns(node.metadata)
-        derived = derive(kind, title, script, own, pages.overlapping(*lead), user)
-        apart = None if start is not None and text[start:stop] == _text(node) else _text(node)
-        ids = (place.row, pack_id(node.node_id), content, place.kind, place.passage)
-        extra = extra_of(node, derived)
-        rows.append((*ids, start, stop, script, *own.values(), apart, extra))
-    try:
-        sql.executemany(
-            "INSERT INTO nodes (node, node_id, content, kind, passage, start, stop, script,"
-            " heading, window_start, window_end, text, extra)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            rows,
-        )
-    except sqlite3.IntegrityError as error:
-        raise StoreError(
-            f"two nodes have the id {_taken(sql, [node.node_id for node in new])!r}",
-            hint="ids of passages and pieces must differ in the whole index",
-        ) from error
-    return placed
-
-
-def _taken(sql: sqlite3.Connection, ids: Sequence[str]) -> str:
-    """Return an id that is there already, or twice among those given."""
-    for node_id in ids:
-        if sql.execute("SELECT 1 FROM nodes WHERE node_id = ?", (pack_id(node_id),)).fetchone():
-            return node_id
-    return ""
-
-
-def _place(
-    sql: sqlite3.Connection, nodes: Sequence[BaseNode], here: Mapping[str, Placed]
-) -> dict[str, Placed]:
-    """Give each node a row that was never used, and find the passage that it leads to."""
-    last = sql.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'").fetchone()
-    first = (last[0] if last else 0) + 1
-    rows = {node.node_id: first + index for index, node in enumerate(nodes)}
-    kinds = {kind: kind_number(sql, kind) for kind in dict.fromkeys(_kind(node) for node in nodes)}
-    targets = {node.node_id: _target(node) for node in nodes}
-    spans = {node.node_id: _span(node) for node in nodes}
-    placed = {}
-    for node in nodes:
-        passage, seen = node.node_id, {node.node_id}
-        while (target := targets.get(passage)) is not None:
-            if target in seen or (target not in rows and target not in here):
-                raise StoreError(
-                    f"node {node.node_id!r} leads to {target!r}, which this content does not hold"
-                )
-            passage = target
-            seen.add(target)
-        own = (rows[node.node_id], kinds[_kind(node)])
-        if passage in here:
-            lead = here[passage]
-            placed[node.node_id] = Placed(*own, lead.passage, lead.start, lead.stop)
-        else:
-            placed[node.node_id] = Placed(*own, rows[passage], *spans[passage])
-    return placed
-
-
 def _insert_parts(
     sql: sqlite3.Connection,
     content: int,
@@ -277,54 +180,6 @@ def _count_nodes(sql: sqlite3.Connection, content: int) -> None:
         "UPDATE contents SET counts = ? WHERE content = ?",
         (_dump(dict(sorted(counts.items()))), content),
     )
-
-
-class _PageFinder:
-    """Pages of a document by span; pages follow one another in the text."""
-
-    def __init__(self, document: Document) -> None:
-        page_map: Sequence[Mapping[str, Any]] = document.metadata.get("page_map") or []
-        self._pages = [
-            Page(page["number"], str(page["label"]), int(page["start"]), int(page["end"]), "")
-            for page in page_map
-        ]
-        self._ends = [page.end for page in self._pages]
-
-    def overlapping(self, start: int | None, stop: int | None) -> list[Page]:
-        """Return the pages that share at least one character with the span."""
-        if start is None or stop is None:
-            return []
-        found = []
-        for page in self._pages[bisect_right(self._ends, start) :]:
-            if page.start >= stop:
-                break
-            if page.end > page.start:
-                found.append(page)
-        return found
-
-
-def _kind(node: BaseNode) -> str:
-    return str(node.metadata.get("kind", "passage"))
-
-
-def _target(node: BaseNode) -> str | None:
-    """Return the id of the node that this one leads to, ``None`` for a passage."""
-    from llama_index.core.schema import IndexNode
-
-    if isinstance(node, IndexNode) and node.index_id != node.node_id:
-        return str(node.index_id)
-    parent = node.parent_node
-    return parent.node_id if parent is not None else None
-
-
-def _span(node: BaseNode) -> tuple[int | None, int | None]:
-    start = getattr(node, "start_char_idx", None)
-    stop = getattr(node, "end_char_idx", None)
-    return (None, None) if start is None or stop is None else (start, stop)
-
-
-def _text(node: BaseNode) -> str:
-    return str(getattr(node, "text", ""))
 
 
 def _dump(value: object) -> str:
