@@ -107,14 +107,12 @@ def ingest(
         llm=llm,
         llm_base_url=base_url,
     ) as current:
-        from rag_app.index import Index
+        from rag_app.cli.sources import open_or_create
 
         _check_paths(paths, index)
         _check_llm(pipeline or (), index, current, named=llm is not None or base_url is not None)
         with (
-            Index.create(
-                index, pipelines=pipeline or _DEFAULT, settings=current.settings, exist_ok=True
-            ) as opened,
+            open_or_create(index, pipeline or _DEFAULT, current) as opened,
             _progress(current.out) as progress,
         ):
             report = opened.ingest(

@@ -15,6 +15,7 @@ from pipelines.errors import (
     IndexDamagedError,
     IndexMismatchError,
     IndexNewerError,
+    IndexNotFoundError,
     ReadError,
 )
 from rag_app.cli.cache import IndexCache, key_of
@@ -59,6 +60,22 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
             for path in unique.values()
         )
         yield Source(_joined(parts), parts)
+
+
+def open_or_create(
+    path: Path, pipelines: Sequence[str], current: Session, embed_model: Any = None
+) -> Index:
+    """Open the index at a path; make an empty one where there is none."""
+    from rag_app.index import Index
+
+    settings = current.settings
+    try:
+        # First, because making one loads the embedding model.
+        return Index.open(path, embed_model=embed_model, settings=settings)
+    except IndexNotFoundError:
+        return Index.create(
+            path, embed_model=embed_model, pipelines=pipelines, settings=settings, exist_ok=True
+        )
 
 
 @contextmanager
@@ -187,19 +204,12 @@ class _Keeper:
             self.parts.append(self._open(key, path))
 
     def _open(self, key: str, path: Path) -> Index:
-        from rag_app.index import Index
         from rag_app.ingest.inputs import absolute
 
         with ExitStack() as attempt:
             folder = attempt.enter_context(self._cache.hold(key, Path(absolute(path))))
             index = attempt.enter_context(
-                Index.create(
-                    folder,
-                    embed_model=self._model(),
-                    pipelines=self._pipelines,
-                    settings=self._current.settings,
-                    exist_ok=True,
-                )
+                open_or_create(folder, self._pipelines, self._current, self._model())
             )
             self._fill(index, path)
             self._stack.push(attempt.pop_all())

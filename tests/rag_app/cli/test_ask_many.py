@@ -9,13 +9,17 @@ import pytest
 
 from tests.support.openai_server import Failure, Reply
 
-QUESTIONS = ["What is the lead time of the valve?", "Which galaxy did Zyxwvut colonise?"]
+QUESTIONS = [
+    "What is the lead time of the valve?",
+    "Which galaxy did Zyxwvut colonise?",
+    "Which class of licence must the operator of the crane hold?",
+]
 
 
 @pytest.fixture
 def questions(place) -> Path:
     path = place / "questions.txt"
-    path.write_text("\n".join([*QUESTIONS, "What does the crane lift?"]))
+    path.write_text("\n".join(QUESTIONS))
     return path
 
 
@@ -64,10 +68,10 @@ def test_a_file_of_something_else_is_not_overwritten(rag, index, questions, plac
 
 def test_one_that_fails_is_in_the_output_and_the_exit_code_is_1(rag, index, place, serve):
     path = place / "q.txt"
-    path.write_text("What is the lead time of the valve?\nWhat does the crane lift?\n")
+    path.write_text(f"{QUESTIONS[0]}\n{QUESTIONS[2]}\n")
 
     def answer(request):
-        if "crane lift" in request.prompt.split("QUESTION")[-1]:
+        if "operator of the crane" in request.prompt.split("QUESTION")[-1]:
             return Failure(400, "no")
         return Reply("Twelve weeks [1].")
 

@@ -10,7 +10,10 @@ QUESTIONS = [
         "question": "What is the lead time of the valve?",
         "evidence": [{"file": "valve.pdf", "page": 2}],
     },
-    {"question": "What does the crane lift?", "evidence": [{"file": "crane.pdf", "page": 1}]},
+    {
+        "question": "Which class of licence must the operator of the crane hold?",
+        "evidence": [{"file": "crane.pdf", "page": 1}],
+    },
     {"question": "Who wrote it?", "evidence": []},
 ]
 
