@@ -1,6 +1,6 @@
 """The embedding model: texts per second by runtime and precision, and whether ranking stays.
 
-``python -m benchmarks.embedding`` writes ``benchmarks/results/embedding.json``.
+``python -m benchmarks.embedding [SECTION…]`` writes ``benchmarks/results/embedding.json``.
 SciFact needs ``RAG_EVAL_DATA``; without it that part is skipped with a reason.
 ``python -m benchmarks.embedding reference`` writes the vectors that are shipped
 with the program, by torch, after a change of the sentences in
@@ -25,6 +25,8 @@ import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from benchmarks import datasets, measure
+from benchmarks.runs import CACHE
+from benchmarks.vector_cache import KeptEmbedding
 from rag_app.models import agreement
 from rag_app.models.embedding import describe_embedding, load_embedding
 from rag_app.models.folder import locate
@@ -113,7 +115,8 @@ def ranking(models: Mapping[str, BaseEmbedding]) -> dict[str, Any]:
     for name in ("torch-float32", "openvino-bfloat16"):
         if name not in models:
             continue
-        passages = _embed(models[name], texts)
+        # Kept on disk: an interrupted run goes on where it stopped.
+        passages = _embed(KeptEmbedding(models[name], CACHE), texts)
         questions = np.array(
             [models[name].get_query_embedding(question.text) for question in data.questions]
         )
@@ -149,28 +152,30 @@ def write_reference() -> None:
     print(f"written: {path}")
 
 
-def main() -> None:
-    """Measure and write the results."""
-    if "reference" in sys.argv[1:]:
+def main(sections: Sequence[str]) -> None:
+    """Measure the sections and merge them into the results, each as soon as it is there."""
+    if "reference" in sections:
         write_reference()
         return
     models = load_all()
-    results: dict[str, Any] = {
+    results = json.loads(FILE.read_text()) if FILE.exists() else {}
+    results |= {
         "command": "RAG_EVAL_DATA=… python -m benchmarks.embedding",
         "cores": os.cpu_count(),
         "machine": platform.machine(),
         "model": describe_embedding(models["torch-float32"]).name,
-        "by_tokens": speed(models),
-        "query_ms": queries(models),
     }
-    try:
-        results["scifact"] = ranking(models)
-    except datasets.DataMissingError as reason:
-        results["scifact"] = {"skipped": str(reason)}
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(results, indent=1) + "\n")
+    for section in sections or SECTIONS:
+        try:
+            results[section] = SECTIONS[section](models)
+        except datasets.DataMissingError as reason:
+            results[section] = {"skipped": str(reason)}
+        FILE.parent.mkdir(exist_ok=True)
+        FILE.write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps(results, indent=1))
 
 
+SECTIONS = {"query_ms": queries, "by_tokens": speed, "scifact": ranking}
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

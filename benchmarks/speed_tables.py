@@ -25,19 +25,31 @@ def speed_tables(results: Mapping[str, Any]) -> str:
 def _cold(result: Mapping[str, Any]) -> str:
     ours = result["systems"]["rag ask"]["seconds"]
     rows = [
-        [name, f"{s['seconds']:.2f}", f"{s['peak_mb']:,.0f}", f"{s['seconds'] / ours:.1f}×"]
+        [
+            name,
+            f"{s['seconds']:.2f}",
+            f"{s['cpu_seconds']:.2f}",
+            f"{s['peak_mb']:,.0f}",
+            f"{s['seconds'] / ours:.1f}×",
+        ]
         for name, s in result["systems"].items()
     ]
-    head = ["", "seconds", "peak MB", "against `rag ask`"]
+    head = ["", "seconds", "CPU seconds", "peak MB", "against `rag ask`"]
     return f"**Cold question**, {result['pages']:,} pages\n\n{markdown(head, rows)}"
 
 
 def _ingest(result: Mapping[str, Any]) -> str:
     rows = [
-        [name, f"{s['pages_per_s']:.1f}", f"{s['seconds']:.1f}", f"{s['peak_mb']:,.0f}"]
+        [
+            name,
+            f"{s['pages_per_s']:.1f}",
+            f"{s['seconds']:.1f}",
+            f"{s['cpu_seconds']:.1f}",
+            f"{s['peak_mb']:,.0f}",
+        ]
         for name, s in result["systems"].items()
     ]
-    head = ["", "pages/s", "seconds", "peak MB"]
+    head = ["", "pages/s", "seconds", "CPU seconds", "peak MB"]
     title = f"**Ingest**, {result['pages']} pages, median of {result['rounds']}"
     return f"{title}\n\n{markdown(head, rows)}"
 
