@@ -16,7 +16,6 @@ from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, IndexExistsError
-from pipelines.text import TERMS_VERSION, TOKENIZER_NAME
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
@@ -30,14 +29,14 @@ from rag_app.ingest import (
     kinds_of,
     remove,
 )
+from rag_app.matching import check_model, child_sizes, named, new_config, recorded_settings
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
 from rag_app.models.llm import load_llm
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.queries import QueryGenerator
-from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
+from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.settings import Settings, load_settings
-from rag_app.store.config import check_config
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
 from rag_app.store.sqlite import create_store, open_store
 
@@ -113,9 +112,9 @@ class Index:
             ModelNotFoundError: the embedding model is not on this machine.
         """
         settings = settings or load_settings()
-        vectors, words = kinds_of(pipelines, child_sizes=_child_sizes(settings))
+        vectors, words = kinds_of(pipelines, child_sizes=child_sizes(settings))
         model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
-        config = _config(settings, describe_embedding(model) if vectors and model else None)
+        config = new_config(settings, describe_embedding(model) if vectors and model else None)
         kinds = tuple(dict.fromkeys((*words, *vectors)))
         try:
             store = create_store(
@@ -194,6 +193,11 @@ class Index:
         return self._store.path.resolve().name
 
     @property
+    def settings(self) -> Settings:
+        """The settings that it was opened with."""
+        return self._settings
+
+    @property
     def store(self) -> Store:
         """The store, for whoever composes a retriever of their own."""
         return self._store
@@ -210,8 +214,8 @@ class Index:
             return None
         with self._loading:
             if self._model is None:
-                model = load_embedding(_settings_of(config, self._settings))
-                _check_model(self._store, self._settings, model)
+                model = load_embedding(recorded_settings(config, self._settings))
+                check_model(self._store, self._settings, model)
                 self._model = model
         return self._model
 
@@ -253,8 +257,8 @@ class Index:
             piece_writer=self._piece_writer(pipelines, llm),
             progress=progress,
             workers=workers,
-            reader=_named(self._settings, "reader"),
-            child_sizes=_child_sizes(self._settings),
+            reader=named(self._settings, "reader"),
+            child_sizes=child_sizes(self._settings),
             timeout=timeout,
             on_wait=_log.warning,
         )
@@ -332,7 +336,7 @@ class Index:
         """
         llm = llm or load_llm(self._settings)
         found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
-        return _engine(found, self, self._store, llm, streaming, callback_manager)
+        return make_engine(found, self, self._store, llm, streaming, callback_manager)
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds (arguments of :meth:`as_retriever`)."""
@@ -393,69 +397,7 @@ class Index:
         return lambda question: generate_queries(model, question, queries - 1, prompts=prompts)
 
 
-class JoinedIndex:
-    """Several indexes asked as one, without merging them.
-
-    Rankings are fused by rank; hits say in ``origin`` which index they came from.
-    """
-
-    def __init__(self, indexes: Sequence[Index]) -> None:
-        if not indexes:
-            raise ConfigError("no index to ask", hint="give one or more indexes")
-        self._indexes = tuple(indexes)
-        names = [index.name for index in indexes]
-        unique = len(set(names)) == len(names)
-        self._members = {
-            index.name if unique else str(index.path): index for index in self._indexes
-        }
-
-    def as_retriever(
-        self,
-        strategy: str | Strategy | None = None,
-        *,
-        callback_manager: CallbackManager | None = None,
-        **retriever: Any,
-    ) -> JoinedRetriever:
-        """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
-        parts = [
-            index.as_retriever(strategy, origin=origin, **retriever)
-            for origin, index in self._members.items()
-        ]
-        return JoinedRetriever(parts, callback_manager=callback_manager)
-
-    def as_query_engine(
-        self,
-        strategy: str | Strategy | None = None,
-        *,
-        llm: LLM | None = None,
-        streaming: bool = False,
-        callback_manager: CallbackManager | None = None,
-        **retriever: Any,
-    ) -> CitedQueryEngine:
-        """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
-        first = self._indexes[0]
-        llm = llm or load_llm(first._settings)
-        stores = {origin: index.store for origin, index in self._members.items()}
-        found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
-        return _engine(found, first, stores, llm, streaming, callback_manager)
-
-    def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
-        """Return why a question finds what it finds."""
-        return self.as_retriever(**retriever).explain(question, top=top)
-
-    def close(self) -> None:
-        """Close all of them."""
-        for index in self._indexes:
-            index.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-def _engine(
+def make_engine(
     retriever: StrategyRetriever,
     index: Index,
     stores: Store | dict[str, Store],
@@ -463,7 +405,8 @@ def _engine(
     streaming: bool,
     callback_manager: CallbackManager | None,
 ) -> CitedQueryEngine:
-    settings = index._settings
+    """Return the query engine of an index's settings over a retriever and its stores."""
+    settings = index.settings
     return CitedQueryEngine(
         retriever,
         llm=llm,
@@ -476,35 +419,6 @@ def _engine(
     )
 
 
-def _named(settings: Settings, field: str) -> Any:
-    """Return a setting that somebody named; None where the index decides."""
-    return getattr(settings, field) if field in settings.model_fields_set else None
-
-
-def _child_sizes(settings: Settings) -> tuple[int, ...] | None:
-    """Return the sizes that somebody named; None: each pipeline has its own."""
-    sizes: tuple[int, ...] | None = _named(settings, "child_sizes")
-    return sizes
-
-
-def _config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexConfig:
-    model = identity or EmbeddingIdentity("", "", 0)
-    return IndexConfig(
-        embed_model=model.name,
-        embed_fingerprint=model.fingerprint,
-        dimension=model.dimension,
-        query_instruction=model.query_instruction,
-        text_instruction=model.text_instruction,
-        scripts=model.scripts,
-        precision=model.precision,
-        reader=settings.reader,
-        tokenizer=TOKENIZER_NAME,
-        terms=TERMS_VERSION,
-        parent_size=settings.parent_size,
-        window=settings.window,
-    )
-
-
 def _checked_model(
     store: Store, settings: Settings, embed_model: BaseEmbedding | None
 ) -> BaseEmbedding | None:
@@ -512,41 +426,5 @@ def _checked_model(
     model = embed_model
     if model is None and store.config.embed_model and "embed_model" in settings.model_fields_set:
         model = load_embedding(settings)
-    _check_model(store, settings, model)
+    check_model(store, settings, model)
     return model
-
-
-def _check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
-    """Compare what is named with what the index records; what is not named is not compared."""
-    stored = store.config
-    wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=TERMS_VERSION)
-    if model is not None and stored.embed_model:
-        identity = describe_embedding(model)
-        wanted = replace(
-            wanted,
-            embed_model=identity.name,
-            embed_fingerprint=identity.fingerprint,
-            dimension=identity.dimension,
-            query_instruction=identity.query_instruction,
-            text_instruction=identity.text_instruction,
-        )
-    named = {
-        field: getattr(settings, field)
-        for field in ("parent_size", "window")
-        if field in settings.model_fields_set
-    }
-    check_config(stored, replace(wanted, **named), where=str(store.path))
-
-
-def _settings_of(config: IndexConfig, settings: Settings) -> Settings:
-    """Return the settings that load the model an index records, where none is named."""
-    if "embed_model" in settings.model_fields_set:
-        return settings
-    return settings.model_copy(
-        update={
-            "embed_model": config.embed_model,
-            "embed_scripts": config.scripts,
-            "query_instruction": config.query_instruction,
-            "text_instruction": config.text_instruction,
-        }
-    )

@@ -26,7 +26,8 @@ from rag_app.cli.session import Session, describe
 if TYPE_CHECKING:
     from llama_index.core.vector_stores.types import MetadataFilters
 
-    from rag_app.index import Index, JoinedIndex
+    from rag_app.index import Index
+    from rag_app.joined import JoinedIndex
 
 _STALE = (IndexMismatchError, IndexDamagedError, IndexNewerError)
 
@@ -156,7 +157,7 @@ def _names(index: Index) -> set[str]:
 
 
 def _joined(parts: tuple[Index, ...]) -> Index | JoinedIndex:
-    from rag_app.index import JoinedIndex
+    from rag_app.joined import JoinedIndex
 
     return parts[0] if len(parts) == 1 else JoinedIndex(parts)
 

@@ -23,7 +23,8 @@ from pipelines.errors import (
     IndexNotFoundError,
     MissingNodesError,
 )
-from rag_app.index import Index, JoinedIndex
+from rag_app.index import Index
+from rag_app.joined import JoinedIndex
 from rag_app.settings import load_settings
 from tests.support.embedding import HashEmbedding
 

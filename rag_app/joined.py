@@ -1,0 +1,79 @@
+"""Several indexes asked as one, without merging them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.llms.llm import LLM
+
+from pipelines.errors import ConfigError
+from rag_app.answer.engine import CitedQueryEngine
+from rag_app.index import Index, make_engine
+from rag_app.models.llm import load_llm
+from rag_app.retrieval.explain import Explanation
+from rag_app.retrieval.retriever import JoinedRetriever
+from rag_app.retrieval.strategy import Strategy
+
+
+class JoinedIndex:
+    """Several indexes asked as one, without merging them.
+
+    Rankings are fused by rank; hits say in ``origin`` which index they came from.
+    """
+
+    def __init__(self, indexes: Sequence[Index]) -> None:
+        if not indexes:
+            raise ConfigError("no index to ask", hint="give one or more indexes")
+        self._indexes = tuple(indexes)
+        names = [index.name for index in indexes]
+        unique = len(set(names)) == len(names)
+        self._members = {
+            index.name if unique else str(index.path): index for index in self._indexes
+        }
+
+    def as_retriever(
+        self,
+        strategy: str | Strategy | None = None,
+        *,
+        callback_manager: CallbackManager | None = None,
+        **retriever: Any,
+    ) -> JoinedRetriever:
+        """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
+        parts = [
+            index.as_retriever(strategy, origin=origin, **retriever)
+            for origin, index in self._members.items()
+        ]
+        return JoinedRetriever(parts, callback_manager=callback_manager)
+
+    def as_query_engine(
+        self,
+        strategy: str | Strategy | None = None,
+        *,
+        llm: LLM | None = None,
+        streaming: bool = False,
+        callback_manager: CallbackManager | None = None,
+        **retriever: Any,
+    ) -> CitedQueryEngine:
+        """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
+        first = self._indexes[0]
+        llm = llm or load_llm(first.settings)
+        stores = {origin: index.store for origin, index in self._members.items()}
+        found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
+        return make_engine(found, first, stores, llm, streaming, callback_manager)
+
+    def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
+        """Return why a question finds what it finds."""
+        return self.as_retriever(**retriever).explain(question, top=top)
+
+    def close(self) -> None:
+        """Close all of them."""
+        for index in self._indexes:
+            index.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

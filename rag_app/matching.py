@@ -1,0 +1,80 @@
+"""What somebody names must agree with what an index records; the rest the index decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+
+from pipelines.text import TERMS_VERSION, TOKENIZER_NAME
+from rag_app.models.embedding import EmbeddingIdentity, describe_embedding
+from rag_app.settings import Settings
+from rag_app.store.config import check_config
+from rag_app.store.protocol import IndexConfig, Store
+
+
+def named(settings: Settings, field: str) -> Any:
+    """Return a setting that somebody named; None where the index decides."""
+    return getattr(settings, field) if field in settings.model_fields_set else None
+
+
+def child_sizes(settings: Settings) -> tuple[int, ...] | None:
+    """Return the sizes that somebody named; None: each pipeline has its own."""
+    sizes: tuple[int, ...] | None = named(settings, "child_sizes")
+    return sizes
+
+
+def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexConfig:
+    """Return what a new index records; without kinds, and without a model where None is given."""
+    model = identity or EmbeddingIdentity("", "", 0)
+    return IndexConfig(
+        embed_model=model.name,
+        embed_fingerprint=model.fingerprint,
+        dimension=model.dimension,
+        query_instruction=model.query_instruction,
+        text_instruction=model.text_instruction,
+        scripts=model.scripts,
+        precision=model.precision,
+        reader=settings.reader,
+        tokenizer=TOKENIZER_NAME,
+        terms=TERMS_VERSION,
+        parent_size=settings.parent_size,
+        window=settings.window,
+    )
+
+
+def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
+    """Compare what is named with what the index records; what is not named is not compared."""
+    stored = store.config
+    wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=TERMS_VERSION)
+    if model is not None and stored.embed_model:
+        identity = describe_embedding(model)
+        wanted = replace(
+            wanted,
+            embed_model=identity.name,
+            embed_fingerprint=identity.fingerprint,
+            dimension=identity.dimension,
+            query_instruction=identity.query_instruction,
+            text_instruction=identity.text_instruction,
+        )
+    named = {
+        field: getattr(settings, field)
+        for field in ("parent_size", "window")
+        if field in settings.model_fields_set
+    }
+    check_config(stored, replace(wanted, **named), where=str(store.path))
+
+
+def recorded_settings(config: IndexConfig, settings: Settings) -> Settings:
+    """Return the settings that load the model an index records, where none is named."""
+    if "embed_model" in settings.model_fields_set:
+        return settings
+    return settings.model_copy(
+        update={
+            "embed_model": config.embed_model,
+            "embed_scripts": config.scripts,
+            "query_instruction": config.query_instruction,
+            "text_instruction": config.text_instruction,
+        }
+    )
