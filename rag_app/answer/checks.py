@@ -81,6 +81,7 @@ class SentenceChecker:
         self._sent = sent
         self._book = book
         self._weights = weights
+        self._terms: dict[str, set[str]] = {}
         self._order = {id(sentence): rank for rank, sentence in enumerate(default_order)}
 
     def check(self, sentence: MarkedSentence) -> AnswerSentence:
@@ -146,7 +147,13 @@ class SentenceChecker:
     def _support(self, text: str, sources: Sequence[str]) -> float:
         """Return the weighted share of a text's content words that the sources hold."""
         words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
-        return share(words, {word for source in sources for word in content_words(source)})
+        return share(words, set().union(*map(self._terms_of, sources)))
+
+    def _terms_of(self, text: str) -> set[str]:
+        # Each passage is looked at for each sentence of the answer.
+        if text not in self._terms:
+            self._terms[text] = set(content_words(text))
+        return self._terms[text]
 
     def _wanted(self, text: str) -> _Wanted:
         words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
@@ -154,12 +161,12 @@ class SentenceChecker:
 
     def _gain(self, wanted: _Wanted, sentence: Sentence) -> float:
         """Return what a sentence adds: its share of the words, and 1 for each number."""
-        there = set(content_words(sentence.text))
+        there = self._terms_of(sentence.text)
         words = math.fsum(weight for word, weight in wanted.words.items() if word in there)
         numbers = len(wanted.numbers) - len(missing(wanted.numbers, sentence.text))
         return words / wanted.total + numbers
 
     def _without(self, wanted: _Wanted, sentence: Sentence) -> _Wanted:
-        there = set(content_words(sentence.text))
+        there = self._terms_of(sentence.text)
         words = {word: weight for word, weight in wanted.words.items() if word not in there}
         return _Wanted(words, tuple(missing(wanted.numbers, sentence.text)), wanted.total)

@@ -74,9 +74,11 @@ class PieceWriter:
             return WrittenPieces(passage.node_id, error=error)
         if not isinstance(passage, TextNode):
             raise TypeError(f"{type(passage).__name__} is no passage")
-        written = [("summary", summary[:LONGEST_SUMMARY])] if summary else []
-        written += [("question", text) for text in parse_list(reply, self._questions)]
-        pieces = (piece_of(passage, text, {"piece": what}) for what, text in written)
+        written = {summary[:LONGEST_SUMMARY]: "summary"} if summary else {}
+        # Small models give a question as the summary too: one text is one piece.
+        for text in parse_list(reply, self._questions):
+            written.setdefault(text, "question")
+        pieces = (piece_of(passage, text, {"piece": what}) for text, what in written.items())
         return WrittenPieces(passage.node_id, tuple(pieces))
 
     def _ask(self, passage: BaseNode, system: str) -> str:

@@ -121,7 +121,8 @@ def _is_foreign(
         return measured.cosine is None
     if evidence.is_multilingual():
         return False
-    asked, written = language_name(question), {language_name(p.text) for p in passages}
+    asked = language_name(question)
+    written = {language_name(p.text) for p in passages if script_of(p.text) == script}
     return bool(written) and all(_are_known([asked, other]) and asked != other for other in written)
 
 

@@ -175,7 +175,9 @@ def _detail(error: BaseException) -> str:
     body = getattr(error, "body", None)
     if isinstance(body, dict):
         inner = body.get("error", body)
-        message = inner.get("message") if isinstance(inner, dict) else inner
+        if isinstance(inner, dict):
+            inner = inner.get("message") or inner.get("detail")
+        message = inner
         if isinstance(message, str) and message:
             return message
     if _is_no_answer(error):

@@ -151,8 +151,7 @@ def test_the_words_before_the_break_were_given():
     got = []
     torn = OpenAIServer(Reply("words and words", ending="torn"))
     with torn as server, pytest.raises(LLMStreamError):
-        for delta in ReplyStream(model(server), ASK):
-            got.append(delta)
+        got.extend(ReplyStream(model(server), ASK))
     assert "".join(got) == "words and words"
 
 

@@ -1,0 +1,204 @@
+"""Answers without a language model: are they right, and are they refused when they should be?
+
+::
+
+    RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.answers [--sets xquad jsquad] [--choose]
+
+*Quality*: the share of questions whose gold answer stands in the first sentence,
+and in the first three, when all passages of the set are open; the ceiling is the
+same for whole passages. *Refusal*: the articles are cut in two halves. Questions
+asked of all passages should be answered; asked of the other half they should not.
+The thresholds are chosen on the questions of one half (``--choose`` shows what they
+would be at 3 % false refusals) and reported on those of the other. A language
+model is only asked after the same decision: its rate of false answers is at most this.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llama_index.core.schema import Document
+
+from benchmarks import datasets
+from benchmarks.ours import embedding
+from benchmarks.quality import machine
+from benchmarks.runs import RESULTS
+from pipelines.text import normalise
+from rag_app import Index
+from rag_app.answer.evidence import StoreEvidence
+from rag_app.answer.extractive import Similarity, rank_sentences
+from rag_app.answer.plan import Plan, found_of, make_plan
+from rag_app.answer.refusal import Signals, Thresholds, is_answerable
+from rag_app.answer.similarity import SentenceSimilarity
+from rag_app.settings import load_settings
+
+FILE = RESULTS / "answers.json"
+SETS = ("xquad", "jsquad")
+STRATEGIES = ("hybrid", "bm25")
+PASSAGES = 5
+# The product may refuse 5 % of what it could answer; chosen a little below.
+CHOSEN_FALSE_REFUSALS = 0.03
+
+
+@dataclass(frozen=True)
+class Case:
+    """One question, which half of the articles it is about, and what was measured."""
+
+    question: datasets.Question
+    half: int
+    right: Signals
+    wrong: Signals
+    first: bool
+    three: bool
+    passage_first: bool
+    passage_five: bool
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run what the command line says; return the exit code."""
+    parser = argparse.ArgumentParser(prog="benchmarks.answers", description=__doc__)
+    parser.add_argument("--sets", nargs="*", default=list(SETS), choices=SETS)
+    parser.add_argument("--strategies", nargs="*", default=list(STRATEGIES), choices=STRATEGIES)
+    parser.add_argument("--choose", action="store_true", help="show thresholds for this data")
+    options = parser.parse_args(arguments)
+    results = json.loads(FILE.read_text()) if FILE.exists() else {"sets": {}}
+    for name in options.sets:
+        try:
+            data, halves = datasets.load(name), _halves(name)
+        except datasets.DataMissingError as reason:
+            print(f"skipped: {reason}")
+            return 0
+        entry = results["sets"].setdefault(name, {})
+        for strategy, cases, seconds in _measure(data, halves, options.strategies):
+            entry[strategy] = _summary(cases, seconds)
+            print(name, strategy, json.dumps(entry[strategy]), flush=True)
+            if options.choose:
+                _choose([case for case in cases if case.half == 0])
+    results["command"] = "RAG_EVAL_DATA=… python -m benchmarks.answers"
+    results["machine"] = machine()
+    RESULTS.mkdir(exist_ok=True)
+    FILE.write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    return 0
+
+
+def _halves(name: str) -> dict[str, int]:
+    """Return context id → half: whole articles, every other one."""
+    folder = datasets.data_root() / name
+    with (folder / "contexts.jsonl").open(encoding="utf-8") as file:
+        titles = {row["id"]: row["title"] for row in map(json.loads, file)}
+    number = {title: place for place, title in enumerate(sorted(set(titles.values())))}
+    return {key: number[title] % 2 for key, title in titles.items()}
+
+
+def _measure(
+    data: datasets.Dataset, halves: dict[str, int], strategies: Sequence[str]
+) -> Iterator[tuple[str, list[Case], float]]:
+    model = embedding(load_settings())
+    similarity = SentenceSimilarity(model)
+    texts = [
+        {key: text for key, text in data.texts.items() if halves[key] in kept}
+        for kept in ((0,), (1,), (0, 1))
+    ]
+    with ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-"))
+        indexes = []
+        for number, some in enumerate(texts):
+            path = Path(folder) / str(number)
+            index = stack.enter_context(Index.create(path, embed_model=model))
+            index.ingest([Document(text=text, id_=key) for key, text in some.items()])
+            indexes.append(index)
+        for strategy in strategies:
+            askers = [_Asker(index, strategy, similarity) for index in indexes]
+            started = time.perf_counter()
+            cases = [_case(question, halves, askers) for question in data.questions]
+            seconds = (time.perf_counter() - started) / max(len(cases), 1)
+            yield strategy, cases, seconds
+
+
+class _Asker:
+    """One index with one strategy."""
+
+    def __init__(self, index: Index, strategy: str, similarity: Similarity) -> None:
+        self._retriever = index.as_retriever(strategy, similarity_top_k=PASSAGES).as_strict()
+        self._evidence = StoreEvidence(index.store)
+        self._similarity = similarity
+
+    def plan(self, question: str) -> Plan:
+        found = found_of(self._retriever.retrieve_detailed(question), question)
+        return make_plan(question, found, self._evidence, Thresholds())
+
+    def sentences(self, plan: Plan) -> list[str]:
+        similarity = self._similarity if plan.meaning_voted else None
+        ranked = rank_sentences(
+            plan.question, plan.passages, plan.sentences, plan.weights, similarity
+        )
+        return [one.sentence.text for one in ranked[:3]]
+
+
+def _case(question: datasets.Question, halves: dict[str, int], askers: Sequence[_Asker]) -> Case:
+    half = halves[next(iter(question.relevant))]
+    right = askers[2].plan(question.text)
+    inside = [_holds(question, text) for text in askers[2].sentences(right)]
+    passages = [_holds(question, passage.text) for passage in right.passages]
+    return Case(
+        question=question,
+        half=half,
+        right=right.signals,
+        wrong=askers[1 - half].plan(question.text).signals,
+        first=any(inside[:1]),
+        three=any(inside),
+        passage_first=any(passages[:1]),
+        passage_five=any(passages),
+    )
+
+
+def _holds(question: datasets.Question, text: str) -> bool:
+    plain = normalise(text)
+    return any(normalise(answer) in plain for answer in question.answers)
+
+
+def _summary(cases: Sequence[Case], seconds: float) -> dict[str, Any]:
+    reported = [case for case in cases if case.half == 1]
+    return {
+        "questions": len(cases),
+        "first": _share(case.first for case in cases),
+        "first_three": _share(case.three for case in cases),
+        "ceiling_first_passage": _share(case.passage_first for case in cases),
+        "ceiling_five_passages": _share(case.passage_five for case in cases),
+        "refusal_questions": len(reported),
+        "false_refusals": _share(not is_answerable(c.right, Thresholds()) for c in reported),
+        "false_answers": _share(is_answerable(c.wrong, Thresholds()) for c in reported),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _share(values: Iterator[bool]) -> float:
+    listed = list(values)
+    return round(sum(listed) / len(listed), 4) if listed else math.nan
+
+
+def _choose(cases: Sequence[Case]) -> None:
+    """Print the thresholds at the chosen rate of false refusals, for these questions."""
+    base = Thresholds()
+    right = sorted(_score(case.right, base) for case in cases)
+    least = right[int(CHOSEN_FALSE_REFUSALS * len(right))]
+    wrong = _share(_score(case.wrong, base) >= least for case in cases)
+    print(f"  chosen on {len(cases)}: least {least:.3f}, false answers {wrong}")
+
+
+def _score(measured: Signals, thresholds: Thresholds) -> float:
+    words = thresholds.sentence * measured.sentence + thresholds.stretch * measured.stretch
+    return words + thresholds.meaning * (measured.cosine or 0.0)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,99 @@
+"""Evidence out of a real store."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from llama_index.core.schema import Document, TextNode
+
+from rag_app.answer.evidence import NoEvidence, StoreEvidence
+from rag_app.answer.passages import Passage, passages_of
+from rag_app.index import Index
+from tests.support.embedding import HashEmbedding
+from tests.support.passages import node
+
+TEXT = "The plant in Kobe was opened in 1998. It made 4,200 pumps in 2019. Ms. Ito manages it."
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory):
+    path = tmp_path_factory.mktemp("evidence") / "index"
+    with Index.create(path, embed_model=HashEmbedding()) as made:
+        made.ingest(
+            Document(id_="plant", text=TEXT, metadata={"file_name": "plant.txt"}),
+            Document(id_="tokyo", text="東京は日本の首都です。大阪は大きい。"),
+            TextNode(
+                id_="ready", text="A ready passage about bananas.", metadata={"file_name": "b"}
+            ),
+        )
+        yield made
+
+
+@pytest.fixture(scope="module")
+def evidence(index):
+    return StoreEvidence(index._store)
+
+
+WHOLE = (0, len(TEXT))
+
+
+def passage(document="plant", span=WHOLE):
+    start, end = span
+    return Passage(("n",), "", document, start, end, TEXT[start:end], 1)
+
+
+def test_the_stored_text_of_a_passage_is_given(evidence):
+    assert evidence.text(passage(span=(4, 9))) == "plant"
+
+
+def test_what_is_gone_has_no_text_and_no_pages(evidence):
+    assert evidence.text(passage("gone")) == ""
+    assert evidence.pages(passage("gone")) == []
+
+
+def test_rare_words_weigh_more_and_unknown_ones_most(evidence):
+    weights = evidence.idf({"kobe", "the", "zebra"})
+    assert weights["zebra"] >= weights["kobe"] > 0
+
+
+def test_scripts_and_languages_of_the_documents_are_known(evidence):
+    assert {"latin", "cjk"} <= set(evidence.scripts())
+    assert {"English", "Japanese"} <= set(evidence.languages())
+
+
+def test_several_indexes_are_told_apart_by_their_origin(index):
+    both = StoreEvidence({"a": index._store, "b": index._store})
+    assert both.text(passages_of([node(TEXT, document="plant", origin="b")])[0]) == TEXT
+    assert both.text(passages_of([node(TEXT, document="plant", origin="c")])[0]) == ""
+    assert both.scripts()["latin"] == 2 * StoreEvidence(index._store).scripts()["latin"]
+
+
+def test_without_a_store_nothing_is_claimed():
+    nothing = NoEvidence()
+    assert nothing.pages(passage()) == []
+    assert nothing.text(passage()) == TEXT
+    assert nothing.idf({"a", "b"}) == {"a": 1.0, "b": 1.0}
+    assert nothing.scripts() == {}
+    assert nothing.languages() == []
+    assert nothing.is_multilingual()
+
+
+def test_an_answer_out_of_an_index_is_verified(index):
+    answer = index.as_query_engine().query("How many pumps did the plant in Kobe make in 2019?")
+    assert answer.outcome == "answered"
+    assert "It made 4,200 pumps in 2019." in [s.text for s in answer.sentences]
+    assert all(s.verified for s in answer.sentences)
+    assert answer.citations[0].file == "plant.txt"
+    assert answer.citations[0].page is None
+    json.dumps(answer.to_dict())
+
+
+def test_a_ready_passage_is_verified_against_its_stored_node(index):
+    answer = index.as_query_engine().query("What is the ready passage about bananas?")
+    assert answer.sentences[0].text == "A ready passage about bananas."
+    assert answer.sentences[0].verified
+
+
+def test_a_multilingual_model_is_known_as_one(evidence):
+    assert evidence.is_multilingual()

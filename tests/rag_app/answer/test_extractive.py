@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+from rag_app.answer import extractive
+from rag_app.answer.extractive import rank_sentences
+from rag_app.answer.passages import passages_of, sentences_of
+from tests.support.passages import node
+
+
+def ranked(question, nodes, weights, similarity=None):
+    passages = passages_of(nodes)
+    scored = rank_sentences(question, passages, sentences_of(passages), weights, similarity)
+    return [one.sentence.text for one in scored]
+
+
+def test_the_sentence_with_the_questions_rare_words_comes_first():
+    nodes = [node("Pumps are blue. The pump in Kobe weighs 12 kg. All is well.")]
+    assert ranked("pump Kobe", nodes, {"pump": 0.1, "kobe": 3.0})[0].startswith("The pump in Kobe")
+
+
+def test_a_better_passage_decides_between_equal_sentences():
+    nodes = [node("The pump is old.", document="a"), node("The pump is old!", document="b")]
+    assert ranked("pump", nodes, {"pump": 1.0})[0] == "The pump is old."
+
+
+def test_meaning_finds_what_words_do_not():
+    matched = [{"arm": "vectors:child-128", "score": 0.9, "start": 0, "end": 15}]
+    nodes = [node("It weighs 12 kg. The mass is known.", matched=matched)]
+
+    def similarity(_, sentences):
+        return [float("weighs" in text) for text in sentences]
+
+    assert ranked("heaviness", nodes, {}, similarity)[0] == "It weighs 12 kg."
+
+
+def test_without_words_and_model_the_hit_decides():
+    text = "First things first. It weighs 12 kg."
+    start = text.index("It")
+    matched = [{"arm": "vectors:child-128", "score": 0.9, "start": start, "end": len(text)}]
+    assert ranked("heaviness", [node(text, matched=matched)], {}) == ["It weighs 12 kg."]
+
+
+def test_where_nothing_is_known_all_come_in_order():
+    assert ranked("x", [node("One here. Two here.")], {}) == ["One here.", "Two here."]
+
+
+def test_only_likely_sentences_are_embedded(monkeypatch):
+    monkeypatch.setattr(extractive, "MEANING_CANDIDATES", 4)
+    asked = []
+
+    def similarity(_, sentences):
+        asked.extend(sentences)
+        return [0.5] * len(sentences)
+
+    text = " ".join(f"Number {n} is here." for n in range(30))
+    ranked("pump", [node(text)], {"pump": 1.0}, similarity)
+    assert len(asked) == 4
+
+
+def test_a_japanese_sentence_is_found_by_its_words():
+    """Case 2, for sentences."""
+    nodes = [node("京都は古い。東京は日本の首都です。大阪は大きい。")]
+    weights = {"日本": 2.0, "首都": 2.0}
+    assert ranked("日本の首都", nodes, weights)[0] == "東京は日本の首都です。"

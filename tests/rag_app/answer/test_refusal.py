@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from rag_app.answer.passages import passages_of, sentences_of
+from rag_app.answer.refusal import Signals, Thresholds, is_answerable, signals, verdict
+from tests.support.passages import FixedEvidence, node
+
+THRESHOLDS = Thresholds()
+
+
+def measured(weights, text, **more):
+    passages = passages_of([node(text, **more)])
+    return signals(weights, passages, sentences_of(passages))
+
+
+def test_shares_are_weighted_by_rarity():
+    weights = {"pump": 1.0, "kobe": 3.0}
+    assert measured(weights, "A pump.").sentence == 0.25
+    assert measured(weights, "Kobe.").sentence == 0.75
+
+
+def test_a_stretch_is_a_few_sentences_and_not_the_whole_passage():
+    """The longer a passage, the more of any question it holds somewhere."""
+    weights = {"pump": 1.0, "kobe": 1.0}
+    near = "A pump. It is old. It stands in Kobe."
+    far = "A pump. " + "Nothing here. " * 10 + "Kobe."
+    assert measured(weights, near).stretch == 1.0
+    assert measured(weights, far).stretch == 0.5
+
+
+def test_title_and_heading_count():
+    assert measured({"pump": 1.0}, "It is old.", title="Pump manual").stretch == 1.0
+
+
+def test_cosines_are_raw_scores_of_vector_arms_only():
+    matched = [{"arm": "words:parent", "score": 17.0}, {"arm": "vectors:child-128", "score": 0.4}]
+    assert measured({}, "x", matched=matched).cosine == 0.4
+    assert measured({}, "x", matched=matched[:1]).cosine is None
+
+
+@pytest.mark.parametrize(
+    ("found", "answerable"),
+    [
+        (Signals(0.9, 0.9, None, has_words=True), True),
+        (Signals(0.1, 0.2, None, has_words=True), False),
+        (Signals(0.1, 0.2, 0.8, has_words=True), True),
+        (Signals(0.2, 0.3, 0.2, has_words=True), False),
+        (Signals(0.0, 0.0, None, has_words=False), False),
+    ],
+)
+def test_words_or_meaning_decide(found, answerable):
+    assert is_answerable(found, THRESHOLDS) == answerable
+
+
+LOW = Signals(0.0, 0.0, None, has_words=True)
+LOW_COSINE = Signals(0.0, 0.0, 0.1, has_words=True)
+ENGLISH = "This is the manual of the pump that was made in Kobe."
+GERMAN = "Wie schwer ist die Pumpe und wer hat sie gemacht?"
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "evidence", "expected"),
+    [
+        ("日本の首都は？", LOW, FixedEvidence(scripts={"latin": 3}), "other_language"),
+        ("日本の首都は？", LOW, FixedEvidence(scripts={"latin": 3, "cjk": 1}), "refuse"),
+        ("日本の首都は？", LOW_COSINE, FixedEvidence(scripts={"latin": 3}), "refuse"),
+        ("日本の首都は？", LOW, FixedEvidence(), "other_language"),
+        (GERMAN, LOW_COSINE, FixedEvidence(scripts={"latin": 3}), "other_language"),
+        (GERMAN, LOW_COSINE, FixedEvidence(scripts={"latin": 3}, multilingual=True), "refuse"),
+        ("Who made it and what is it?", LOW, FixedEvidence(scripts={"latin": 3}), "refuse"),
+        ("42?", LOW, FixedEvidence(scripts={"cjk": 3}), "refuse"),
+    ],
+)
+def test_another_language_is_not_a_refusal(question, found, evidence, expected):
+    passages = passages_of([node(ENGLISH)])
+    assert verdict(question, found, passages, evidence, THRESHOLDS) == expected
