@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +30,6 @@ from rag_app.ingest import (
 )
 from rag_app.matching import check_model, child_sizes, named, new_config, recorded_settings
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
-from rag_app.models.llm import load_llm
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.queries import QueryGenerator
 from rag_app.retrieval.retriever import StrategyRetriever
@@ -39,8 +37,6 @@ from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.settings import Settings, load_settings
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
 from rag_app.store.sqlite import create_store, open_store
-
-_log = logging.getLogger(__name__)
 
 Input = str | Path | Document | BaseNode
 
@@ -260,12 +256,11 @@ class Index:
             reader=named(self._settings, "reader"),
             child_sizes=child_sizes(self._settings),
             timeout=timeout,
-            on_wait=_log.warning,
         )
 
     def remove(self, *names: str | Path) -> RemoveReport:
         """Take names of files away; content that has none left goes, with all made of it."""
-        return remove(self._store, names, on_wait=_log.warning)
+        return remove(self._store, names)
 
     def as_retriever(
         self,
@@ -334,7 +329,7 @@ class Index:
             callback_manager: LlamaIndex's.
             **retriever: the other arguments of :meth:`as_retriever`.
         """
-        llm = llm or load_llm(self._settings)
+        llm = llm or configured_llm(self._settings)
         found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
         return make_engine(found, self, self._store, llm, streaming, callback_manager)
 
@@ -373,7 +368,7 @@ class Index:
     def _piece_writer(self, pipelines: Sequence[str], llm: LLM | None) -> PieceWriter | None:
         if "multi_vector" not in pipelines and "piece" not in self._store.config.kinds:
             return None
-        model = llm or load_llm(self._settings)
+        model = llm or configured_llm(self._settings)
         if model is None:
             return None
         from rag_app.answer.pieces import PieceWriter as ByModel
@@ -385,7 +380,7 @@ class Index:
             raise ConfigError(f"queries is {queries}", hint="1 is the question alone")
         if queries == 1:
             return None
-        model = llm or load_llm(self._settings)
+        model = llm or configured_llm(self._settings)
         if model is None:
             raise ConfigError(
                 "further queries are written by a language model, and none is named",
@@ -395,6 +390,16 @@ class Index:
 
         prompts = load_prompts(self._settings.prompts)
         return lambda question: generate_queries(model, question, queries - 1, prompts=prompts)
+
+
+def configured_llm(settings: Settings) -> LLM | None:
+    """Return the language model that the settings name, or None."""
+    if settings.llm is None:
+        return None
+    # Its client alone is a third of what a question without a model imports.
+    from rag_app.models.llm import load_llm
+
+    return load_llm(settings)
 
 
 def make_engine(

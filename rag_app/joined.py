@@ -10,8 +10,7 @@ from llama_index.core.llms.llm import LLM
 
 from pipelines.errors import ConfigError
 from rag_app.answer.engine import CitedQueryEngine
-from rag_app.index import Index, make_engine
-from rag_app.models.llm import load_llm
+from rag_app.index import Index, configured_llm, make_engine
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.retriever import JoinedRetriever
 from rag_app.retrieval.strategy import Strategy
@@ -58,7 +57,7 @@ class JoinedIndex:
     ) -> CitedQueryEngine:
         """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
         first = self._indexes[0]
-        llm = llm or load_llm(first.settings)
+        llm = llm or configured_llm(first.settings)
         stores = {origin: index.store for origin, index in self._members.items()}
         found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
         return make_engine(found, first, stores, llm, streaming, callback_manager)

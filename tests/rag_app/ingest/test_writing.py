@@ -102,3 +102,9 @@ def test_pieces_whose_passages_changed_are_reported(tmp_path: Path) -> None:
         assert index.ingest([passage, piece]).pieces.dropped == {}
         report = index.ingest([other])
     assert list(report.pieces.dropped.values()) == [1]
+
+
+def test_summary_that_repeats_a_question_is_one_piece(tmp_path: Path) -> None:
+    with OpenAIServer(Reply(QUESTION)) as server, make(tmp_path / "i", server) as index:
+        assert index.ingest(Document(text=TEXT, id_="a")).pieces.written == 1
+        assert pieces(index) == {QUESTION}
