@@ -50,9 +50,12 @@ class Item:
 
     @property
     def size(self) -> int:
-        """Bytes of the file, or of the Document's text."""
+        """Bytes of the file (0: it is gone), or of the Document's text."""
         if self.path is not None:
-            return self.path.stat().st_size
+            try:
+                return self.path.stat().st_size
+            except OSError:
+                return 0
         return len(self.document.text.encode()) if self.document is not None else 0
 
 

@@ -169,6 +169,8 @@ def _draft(into: Path) -> Iterator[Path]:
         # What a killed merge left behind belongs to no index.
         for left in (*into.glob(f"{_DRAFT}*"), into / DERIVED):
             shutil.rmtree(left, ignore_errors=True)
+        for left in into.glob(f"{DATABASE}-*"):
+            left.unlink()
         draft = into / f"{_DRAFT}{os.getpid()}"
         try:
             yield draft

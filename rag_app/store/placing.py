@@ -8,13 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.documents import Page
 from pipelines.errors import StoreError
 from rag_app.store.codec import derive, extra_of, own_columns, pack_id, user_metadata
 from rag_app.store.protocol import Prepared
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
+
+    from pipelines.documents import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,8 @@ class _PageFinder:
     """Pages of a document by span; pages follow one another in the text."""
 
     def __init__(self, document: Document) -> None:
+        from pipelines.documents import Page
+
         page_map: Sequence[Mapping[str, Any]] = document.metadata.get("page_map") or []
         self._pages = [
             Page(page["number"], str(page["label"]), int(page["start"]), int(page["end"]), "")

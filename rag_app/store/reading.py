@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from pipelines.documents import Page
 from rag_app.store.codec import OWN_KEYS, derive, pack_id, restore, unpack_id, user_metadata
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
+
+    from pipelines.documents import Page
 
 _COLUMNS = (
     "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
@@ -78,6 +79,8 @@ class Reader:
 
     def pages(self, content: int, start: int, stop: int | None, *, raw: bool) -> list[Page]:
         """Return the pages that share a character with a span; all of them without an end."""
+        from pipelines.documents import Page
+
         columns = "number, label, start, stop, raw" if raw else "number, label, start, stop, ''"
         if stop is None:
             where, values = "stop > ? OR ? = 0", (start, start)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from pipelines.errors import EmbeddingError
 from rag_app.store import filters as filtering
 from rag_app.store import parts
 from rag_app.store.config import load_config
@@ -64,6 +65,12 @@ class SqliteSnapshot:
             return []
         view = self._views.vectors(self._sql, number, self._stamp)
         vector = np.asarray(query, dtype=np.float32).reshape(-1)
+        if len(vector) != self._config.dimension:
+            raise EmbeddingError(
+                f"the question's vector has {len(vector)} numbers; the index holds vectors "
+                f"of {self._config.dimension}",
+                hint="open the index with the embedding model it was made with",
+            )
         return self._hits(view.search(vector, depth, self._mask(within)), depth)
 
     def search_words(

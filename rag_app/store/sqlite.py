@@ -154,7 +154,8 @@ def open_store(path: Path) -> SqliteStore:
 def _make(path: Path, database: Path, config: IndexConfig) -> None:
     """Make the database under another name first: a kill leaves none, or a whole one."""
     draft = path / f"{DATABASE}.new"
-    for left in path.glob(f"{DATABASE}.new*"):
+    # Also the log of a database that somebody removed: it belongs to no other one.
+    for left in (*path.glob(f"{DATABASE}.new*"), *path.glob(f"{DATABASE}-*")):
         left.unlink()
     with translated(path):
         sql = sqlite3.connect(draft, isolation_level=None)

@@ -126,6 +126,20 @@ def test_a_newer_schema_names_both_versions(folder: Path) -> None:
         open_store(folder)
 
 
+def test_the_log_of_a_removed_database_does_not_get_into_a_new_one(folder: Path) -> None:
+    child = os.fork()
+    if child == 0:
+        store = open_store(folder)
+        with store.writer() as writer:
+            writer.put(prepared("/b.pdf", ["Dogs run."]))
+            os._exit(0)
+    os.waitpid(child, 0)
+    (folder / DATABASE).unlink()
+    with create_store(folder, CONFIG) as store, store.snapshot() as snapshot:
+        assert snapshot.names() == []
+        assert store.verify() == []
+
+
 def test_the_last_writer_leaves_no_log(folder: Path) -> None:
     assert sorted(path.name for path in folder.iterdir()) == ["derived", DATABASE, "write.lock"]
 

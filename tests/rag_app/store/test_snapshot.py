@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from llama_index.core.schema import Document, IndexNode, NodeRelationship, TextNode
 
+from pipelines.errors import EmbeddingError
 from rag_app.store.protocol import Snapshot, Store
 from tests.rag_app.store.make import prepared, vector
 
@@ -206,6 +207,11 @@ def test_kinds_that_are_not_there_find_nothing(filled: Store) -> None:
         assert snapshot.document_frequencies("sentence", ["cats"]) == (0, {"cats": 0})
         assert not snapshot.has_kind("sentence", "vectors")
         assert snapshot.has_kind("parent", "words")
+
+
+def test_a_question_of_another_length_is_refused(filled: Store) -> None:
+    with filled.snapshot() as snapshot, pytest.raises(EmbeddingError, match="has 8 numbers"):
+        snapshot.search_vectors("child-128", vector("cats")[:8], 5)
 
 
 def test_a_snapshot_sees_one_generation_while_another_writes(filled: Store) -> None:
