@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_SAMPLE_S = 0.05
+_SAMPLE_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,7 @@ class Measured:
         seconds: from start to exit.
         cpu_seconds: user and system time, children included.
         peak_mb: highest proportional set size of the process and its children
-            together, sampled 20 times a second (shared pages count once).
+            together, sampled ten times a second (shared pages count once).
         output: what it wrote to stdout.
         returncode: its exit code.
     """
