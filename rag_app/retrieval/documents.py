@@ -1,11 +1,13 @@
 """Documents that the question names: found by their names, preferred, never required.
 
 A word of the question names the documents in whose file name, title or first page
-it stands, to the degree that it is theirs: by the odds that a passage with this word
-is one of theirs, against the odds for any passage (the log odds ratio, with half a
-passage added to each count as in J. B. S. Haldane 1956). "Adobe" stands almost only
-in Adobe's reports, "2015" mostly in those of that year, "cash" everywhere. Nothing
-here knows a language or a kind of document; the words come from the documents.
+it stands, to the degree that it is theirs: by the odds that one of their passages
+holds it, against the odds that another passage does. "Adobe" stands almost only in
+Adobe's reports, "2015" mostly in those of that year, "cash" everywhere. What counts is
+the lower end of the 95 % interval of the log odds ratio (B. Woolf 1955, with half a
+passage added to each count, J. B. S. Haldane 1956): a word that stands once, and there
+by chance, names nothing. Nothing here knows a language or a kind of document; the
+words come from the documents.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from rag_app.store.protocol import Selection, Snapshot, SourceInfo, Store
 
 # A word that raises the odds less than e times names nothing.
 LEAST = 1.0
+_Z = 1.96
 # A word of the first page counts half: it may be there by chance.
 FIRST_PAGE_WEIGHT = 0.5
 # Documents with this share of the best one's score are named; with that share, best.
@@ -53,7 +56,8 @@ class NamedDocument:
         document_id: id of its Document.
         name: its first name.
         origin: the index it is in.
-        score: sum of its words' log odds ratios, halved for words of the first page.
+        score: sum of its words' log odds ratios (lower ends), halved for words of the
+            first page.
         words: the words of the question that name it, strongest first.
     """
 
@@ -208,10 +212,9 @@ def _ratio(word: str, catalogue: Catalogue, snapshot: Snapshot) -> float | None:
 def log_odds_ratio(
     word: str, members: Collection[int], catalogue: Catalogue, snapshot: Snapshot
 ) -> float:
-    """Return how much a word raises the odds that a passage is one of some documents'.
+    """Return how much more a word is in the passages of some documents than in the others.
 
-    Counts passages that hold the word, inside and outside of the documents, against
-    all passages inside and outside. 0 where there is nothing to choose from.
+    0 where there is nothing to choose from.
     """
     size = sum(catalogue.passages[position] for position in members)
     others = sum(catalogue.passages) - size
@@ -226,8 +229,22 @@ def log_odds_ratio(
         ids = [catalogue.sources[position].document_id for position in members]
         own = _select(snapshot, ids, None)
         inside = len(snapshot.search_words(PASSAGES, terms, everywhere, own))
-    outside = max(everywhere - inside, 0)
-    return math.log((inside + 0.5) / (outside + 0.5) * others / size)
+    return lower_log_odds_ratio(inside, size, max(everywhere - inside, 0), others)
+
+
+def lower_log_odds_ratio(inside: int, size: int, outside: int, others: int) -> float:
+    """Return the lower end of the 95 % interval of a log odds ratio.
+
+    Args:
+        inside: how many of ``size`` hold something.
+        size: of the one group.
+        outside: how many of ``others`` hold it.
+        others: size of the other group.
+    """
+    counts = [inside, size - inside, outside, others - outside]
+    a, b, c, d = (max(count, 0) + 0.5 for count in counts)
+    error = math.sqrt(1 / a + 1 / b + 1 / c + 1 / d)
+    return math.log(a * d / (b * c)) - _Z * error
 
 
 def _narrowed(view: View, documents: Collection[str], filters: MetadataFilters | None) -> View:

@@ -31,12 +31,17 @@ def names_in(text: str) -> set[str]:
 
 
 def joined_in(text: str) -> set[str]:
-    """Return neighbouring words written as one: "Foot Locker" is FOOTLOCKER in a file's name."""
+    """Return neighbouring words written as one: "Foot Locker" is FOOTLOCKER in a file's name.
+
+    A run of words neither begins nor ends with one that has no content ("of the").
+    """
     tokens = [t for t in _TOKEN.findall(normalise(text)) if not _HAS_CJK.search(t)]
+    tells = [bool(content_words(token)) for token in tokens]
     return {
-        "".join(tokens[i : i + size])
+        "".join(tokens[start : start + size])
         for size in range(2, _JOINED + 1)
-        for i in range(len(tokens) - size + 1)
+        for start in range(len(tokens) - size + 1)
+        if tells[start] and tells[start + size - 1]
     }
 
 

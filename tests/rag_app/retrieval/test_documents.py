@@ -7,7 +7,12 @@ import dataclasses
 import pytest
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
-from rag_app.retrieval.documents import Catalogues, read_catalogue
+from rag_app.retrieval.documents import (
+    LEAST,
+    Catalogues,
+    lower_log_odds_ratio,
+    read_catalogue,
+)
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES
 from tests.rag_app.retrieval.conftest import make_store, paged, prepare
@@ -154,3 +159,30 @@ def test_several_indexes_are_preferred_by_the_best_of_all(build):
     result = JoinedRetriever(parts).retrieve_detailed("How did Nike's revenue grow?")
     assert [(d.origin, d.name) for d in result.preference.documents] == [("B", "Nike.pdf")]
     assert result.nodes[0].node.metadata["origin"] == "B"
+
+
+@pytest.mark.parametrize(
+    ("counts", "above"),
+    [
+        ((100, 100, 0, 5000), True),
+        ((2, 2, 0, 5000), True),
+        ((10, 10, 0, 10), True),
+        ((1, 10, 0, 30), False),
+        ((5, 10, 15, 30), False),
+        ((0, 10, 15, 30), False),
+        ((10, 10, 30, 30), False),
+    ],
+)
+def test_a_word_names_documents_only_when_that_is_no_chance(counts, above):
+    assert (lower_log_odds_ratio(*counts) >= LEAST) is above
+
+
+def test_a_word_that_stands_once_by_chance_prefers_nothing(build):
+    body = ["The pump is red. " * 20, "The valve is blue. " * 20, "The tank is grey. " * 20]
+    store = build(
+        {
+            "north.pdf": ["A plan. The board took a decision.", *body],
+            "south.pdf": ["A plan. The crew made a report.", *body],
+        }
+    )
+    assert named(store, "Who took over the tank?") == []

@@ -24,5 +24,6 @@ def test_names_are_words_with_content_and_years_inside_of_words(text, holds, lac
 
 def test_neighbouring_words_are_read_as_one():
     assert {"footlocker", "americanwaterworks"} <= joined_in("Foot Locker, American Water Works")
+    assert not {"ofthe", "theworks"} & joined_in("Of the Works")
     assert joined_in("one") == set()
     assert joined_in("安全規程") == set()
