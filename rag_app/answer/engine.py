@@ -21,7 +21,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pipelines.errors import ConfigError
 from rag_app.answer import compose
 from rag_app.answer.evidence import Evidence, NoEvidence
-from rag_app.answer.extractive import rank_sentences
+from rag_app.answer.extractive import best_sentences, rank_sentences
 from rag_app.answer.generation import Generation
 from rag_app.answer.plan import DetailedRetriever, Found, Plan, found_of, make_plan
 from rag_app.answer.prompts import Prompts, load_prompts
@@ -176,7 +176,7 @@ class CitedQueryEngine(BaseQueryEngine):
             plan.weights,
             self._similarity if plan.meaning_voted else None,
         )
-        chosen = best[: self._max_sentences]
+        chosen = best_sentences(best, self._max_sentences)
         return compose.extractive(plan.question, plan.passages, chosen, self._evidence)
 
     def _finish(self, answer: Answer, plan: Plan, watch: _Watch) -> Answer:

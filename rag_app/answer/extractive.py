@@ -8,10 +8,11 @@ language, and the rank of the passage it stands in.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pipelines.text import search_terms
+from pipelines.text import content_words, normalise, search_terms
 from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.support import ranks, word_scores
 
@@ -19,6 +20,10 @@ from rag_app.answer.support import ranks, word_scores
 RANK_CONSTANT = 5
 # Embedding a sentence costs milliseconds: only the likely ones are looked at.
 MEANING_CANDIDATES = 32
+# Share of the first sentence's score below which a further one is beside the point.
+NEARLY_AS_GOOD = 0.75
+
+_IS_SENTENCE = re.compile(r"[.!?。！？][\"'”’」』）)\]]*\s*$")
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """Question and n sentences → n cosines."""
@@ -51,6 +56,7 @@ def rank_sentences(
     A sentence's score is the sum of ``1 / (5 + rank)`` over the views that
     found it and its passage's rank; equal scores keep the order of reading.
     """
+    sentences = _worth_quoting(question, sentences)
     words = ranks(word_scores(weights, [search_terms(s.text) for s in sentences]))
     views = [words]
     if similarity is not None:
@@ -63,6 +69,27 @@ def rank_sentences(
         if index in found or not found
     ]
     return sorted(scored, key=lambda s: (-s.score, s.sentence.passage, s.sentence.position))
+
+
+def best_sentences(ranked: Sequence[Scored], most: int) -> list[Scored]:
+    """Return the first sentences, as far as they are nearly as good as the very first."""
+    near = (one for one in ranked[:most] if one.score >= NEARLY_AS_GOOD * ranked[0].score)
+    return list(near)
+
+
+def _worth_quoting(question: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
+    """Leave out headings and titles that only repeat words of the question.
+
+    A text that stands twice is quoted once. Where nothing is left, all stay.
+    """
+    asked = set(search_terms(question))
+    different = {normalise(one.text): one for one in reversed(sentences)}
+    kept = {
+        id(one)
+        for one in different.values()
+        if _IS_SENTENCE.search(one.text) or set(content_words(one.text)) - asked
+    }
+    return [one for one in sentences if id(one) in kept] or sentences
 
 
 def _joined(views: Sequence[Mapping[int, int]], index: int, passage_rank: int) -> float:

@@ -34,11 +34,11 @@ class Thresholds:
     its questions and reported on the other.
     """
 
-    sentence: float = 0.5
-    stretch: float = 0.5
+    sentence: float = 0.3
+    stretch: float = 0.7
     least_by_words: float = 0.4
-    meaning: float = 2.0
-    least_with_meaning: float = 1.25
+    meaning: float = 1.5
+    least_with_meaning: float = 1.05
 
 
 @dataclass(frozen=True, slots=True)

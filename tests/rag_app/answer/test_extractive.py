@@ -61,3 +61,22 @@ def test_a_japanese_sentence_is_found_by_its_words():
     nodes = [node("京都は古い。東京は日本の首都です。大阪は大きい。")]
     weights = {"日本": 2.0, "首都": 2.0}
     assert ranked("日本の首都", nodes, weights)[0] == "東京は日本の首都です。"
+
+
+def test_a_heading_that_only_repeats_the_question_is_not_quoted():
+    nodes = [node("The pump in Kobe\n\nIt weighs 12 kg and its pump wheel is of brass.")]
+    weights = {"pump": 1.0, "kobe": 3.0}
+    assert ranked("the pump in Kobe", nodes, weights)[0].startswith("It weighs 12 kg")
+
+
+def test_a_sentence_that_stands_twice_is_quoted_once():
+    nodes = [node("The pump is old.", document="a"), node("The pump is old.", document="b")]
+    assert ranked("pump", nodes, {"pump": 1.0}) == ["The pump is old."]
+
+
+def test_further_sentences_are_shown_only_when_nearly_as_good():
+    def scored(score):
+        return extractive.Scored(sentence=None, score=score)
+
+    best = extractive.best_sentences([scored(0.5), scored(0.4), scored(0.3)], 3)
+    assert [one.score for one in best] == [0.5, 0.4]
