@@ -20,6 +20,7 @@ from queue import Queue
 
 from pipelines.errors import RagError, ReadError
 from rag_app.ingest.parsing import Chunking, Parsed, parse_file
+from rag_app.settings import child_environment
 
 Outcome = Parsed | RagError
 _AHEAD = 2  # parsed files kept waiting per worker, so that memory stays flat
@@ -140,7 +141,7 @@ class _Worker:
     """One process that parses one file at a time."""
 
     def __init__(self, chunking: Chunking) -> None:
-        environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+        environment = child_environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
         root = str(Path(__file__).resolve().parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(
             part for part in (root, environment.get("PYTHONPATH", "")) if part
