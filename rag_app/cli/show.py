@@ -53,7 +53,7 @@ def place(source: Mapping[str, Any]) -> str:
         words.append(f"page {page}{printed}")
         others = [str(other) for other in pages if other != page]
         if others:
-            words[-1] += f" and {', '.join(others)}"
+            words[-1] += f" (also {', '.join(others)})"
     if source["origin"]:
         words.append(f"in {one_line(source['origin'])}")
     return ", ".join(words)
