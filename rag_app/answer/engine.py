@@ -30,6 +30,7 @@ from rag_app.answer.request import Limits
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
+from rag_app.models.llm_usage import metered
 
 MAX_SENTENCES = 3
 
@@ -119,17 +120,22 @@ class CitedQueryEngine(BaseQueryEngine):
             yield event
 
     def _find(self, query: QueryBundle) -> Found:
-        if isinstance(self._retriever, DetailedRetriever):
-            return found_of(self._retriever.retrieve_detailed(query), query.query_str)
-        return found_of(self._retriever.retrieve(query), query.query_str)
+        with metered() as meter:
+            if isinstance(self._retriever, DetailedRetriever):
+                result = self._retriever.retrieve_detailed(query)
+            else:
+                result = self._retriever.retrieve(query)
+        return found_of(result, query.query_str, meter)
 
     async def _afind(self, query: QueryBundle) -> Found:
         if isinstance(self._retriever, DetailedRetriever):
             return await asyncio.to_thread(self._find, query)
-        return found_of(await self._retriever.aretrieve(query), query.query_str)
+        with metered() as meter:
+            result = await self._retriever.aretrieve(query)
+        return found_of(result, query.query_str, meter)
 
     def _respond(self, question: str, found: Found, watch: _Watch) -> RESPONSE_TYPE:
-        plan = make_plan(question, found, self._evidence, self._thresholds)
+        plan = self._plan(question, found)
         generation = self._generation(plan, watch)
         if generation is None:
             answer = self._finish(self._without_model(plan), plan, watch)
@@ -143,7 +149,7 @@ class CitedQueryEngine(BaseQueryEngine):
         )
 
     async def _arespond(self, question: str, found: Found, watch: _Watch) -> RESPONSE_TYPE:
-        plan = await asyncio.to_thread(make_plan, question, found, self._evidence, self._thresholds)
+        plan = await asyncio.to_thread(self._plan, question, found)
         generation = await asyncio.to_thread(self._generation, plan, watch)
         if generation is None:
             answer = self._finish(await asyncio.to_thread(self._without_model, plan), plan, watch)
@@ -155,6 +161,10 @@ class CitedQueryEngine(BaseQueryEngine):
             lambda text: self._finish(generation.streamed(text), plan, watch),
             found.nodes,
         )
+
+    def _plan(self, question: str, found: Found) -> Plan:
+        scale = self._similarity.on_reference_scale if self._similarity is not None else None
+        return make_plan(question, found, self._evidence, self._thresholds, scale)
 
     def _generation(self, plan: Plan, watch: _Watch) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
@@ -169,20 +179,21 @@ class CitedQueryEngine(BaseQueryEngine):
             return compose.refused(plan.question, messages)
         if plan.verdict == "other_language":
             return compose.other_language(plan.question, plan.passages, self._evidence, messages)
+        similarity = self._similarity if plan.meaning_voted else None
         best = rank_sentences(
-            plan.question,
-            plan.passages,
-            plan.sentences,
-            plan.weights,
-            self._similarity if plan.meaning_voted else None,
+            plan.question, plan.passages, plan.sentences, plan.weights, similarity
         )
         chosen = best_sentences(best, self._max_sentences)
         return compose.extractive(plan.question, plan.passages, chosen, self._evidence)
 
     def _finish(self, answer: Answer, plan: Plan, watch: _Watch) -> Answer:
         watch.lap("answer")
+        cost = plan.found.cost
         return replace(
             answer,
+            usage=answer.usage.plus(
+                cost.calls, cost.prompt_tokens, cost.completion_tokens, estimated=cost.estimated
+            ),
             source_nodes=plan.found.nodes,
             metadata=None,
             degraded=plan.found.degraded,

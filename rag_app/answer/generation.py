@@ -19,7 +19,8 @@ from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
 from rag_app.answer.request import Limits, build_request
 from rag_app.answer.response import Answer, AnswerSentence, Usage
-from rag_app.models.llm_calls import Reply, ReplyStream, achat, chat, model_name
+from rag_app.models.llm_calls import ReplyStream, achat, chat, model_name
+from rag_app.models.llm_usage import Reply
 
 CUT_OFF = "the model stopped here, at its limit of tokens"
 

@@ -11,7 +11,8 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pipelines.text import content_words, search_terms
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.passages import Passage, Sentence, passages_of, sentences_of
-from rag_app.answer.refusal import Signals, Thresholds, Verdict, signals, verdict
+from rag_app.answer.refusal import Scale, Signals, Thresholds, Verdict, signals, verdict
+from rag_app.models.llm_usage import Meter
 
 
 @runtime_checkable
@@ -31,11 +32,13 @@ class Found:
         nodes: best first.
         degraded: arms that failed and were done without.
         queries: further queries that were searched beside the question.
+        cost: what a language model cost on the way (it wrote the further queries).
     """
 
     nodes: list[NodeWithScore]
     degraded: list[Any] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
+    cost: Meter = field(default_factory=Meter)
 
 
 @dataclass(frozen=True)
@@ -66,13 +69,19 @@ class Plan:
         return self.signals.cosine is not None
 
 
-def make_plan(question: str, found: Found, evidence: Evidence, thresholds: Thresholds) -> Plan:
-    """Merge, measure and decide."""
+def make_plan(
+    question: str,
+    found: Found,
+    evidence: Evidence,
+    thresholds: Thresholds,
+    scale: Scale | None = None,
+) -> Plan:
+    """Merge, measure and decide (``scale``: of cosines, as in :func:`signals`)."""
     passages = passages_of(found.nodes)
     sentences = sentences_of(passages)
     words = set(content_words(question))
     weights = evidence.idf({*search_terms(question), *words})
-    measured = signals(_only(weights, words), passages, sentences)
+    measured = signals(_only(weights, words), passages, sentences, scale)
     return Plan(
         question=question,
         found=found,
@@ -84,13 +93,15 @@ def make_plan(question: str, found: Found, evidence: Evidence, thresholds: Thres
     )
 
 
-def found_of(result: Any, question: str) -> Found:
+def found_of(result: Any, question: str, cost: Meter | None = None) -> Found:
     """Return what ``retrieve_detailed`` gave, or a plain list of nodes, as ``Found``."""
+    cost = cost or Meter()
     if isinstance(result, Sequence):
-        return Found(list(result))
+        return Found(list(result), cost=cost)
     own = {question, getattr(result, "question", question)}
     queries = [query for query in getattr(result, "queries", ()) or () if query not in own]
-    return Found(list(result.nodes), list(getattr(result, "degraded", ()) or ()), queries)
+    degraded = list(getattr(result, "degraded", ()) or ())
+    return Found(list(result.nodes), degraded, queries, cost)
 
 
 def _only(weights: dict[str, float], terms: set[str]) -> dict[str, float]:

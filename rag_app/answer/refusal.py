@@ -8,7 +8,7 @@ best raw cosine.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,6 +18,7 @@ from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.support import share
 
 Verdict = Literal["answer", "refuse", "other_language"]
+Scale = Callable[[float], float]
 
 # Sentences in a row, about a paragraph.
 _STRETCH = 5
@@ -48,7 +49,7 @@ class Signals:
     Attributes:
         sentence: largest share of the question's weight in one sentence, 0 to 1.
         stretch: the same in a few sentences in a row, title and heading included.
-        cosine: best raw cosine of a vector arm; ``None`` where none voted.
+        cosine: best cosine of a vector arm; ``None`` where none voted.
         has_words: whether the question has content words at all.
     """
 
@@ -59,7 +60,10 @@ class Signals:
 
 
 def signals(
-    weights: Mapping[str, float], passages: Sequence[Passage], sentences: Sequence[Sentence]
+    weights: Mapping[str, float],
+    passages: Sequence[Passage],
+    sentences: Sequence[Sentence],
+    scale: Scale | None = None,
 ) -> Signals:
     """Measure how well the passages cover the question's content words.
 
@@ -67,15 +71,17 @@ def signals(
         weights: IDF weight of each content word of the question.
         passages: what was retrieved, best first.
         sentences: of these passages, in reading order.
+        scale: a cosine of this model → the same on the scale of the thresholds.
     """
     cosines = [m.score for p in passages for m in p.matches if m.arm.startswith("vectors:")]
+    best = max(cosines, default=None)
     terms = [set(content_words(sentence.text)).intersection(weights) for sentence in sentences]
     return Signals(
         sentence=max((share(weights, held) for held in terms), default=0.0),
         stretch=max(
             (share(weights, s) for s in _stretches(passages, sentences, terms)), default=0.0
         ),
-        cosine=max(cosines, default=None),
+        cosine=best if best is None or scale is None else scale(best),
         has_words=bool(weights),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from typing import Any, Literal
 
 from llama_index.core.base.response.schema import Response
@@ -122,6 +122,16 @@ class Usage:
     completion_tokens: int = 0
     estimated: bool = False
     context: ContextReport | None = None
+
+    def plus(self, calls: int, prompt: int, completion: int, *, estimated: bool) -> Usage:
+        """Return the usage with further calls."""
+        return replace(
+            self,
+            llm_calls=self.llm_calls + calls,
+            prompt_tokens=self.prompt_tokens + prompt,
+            completion_tokens=self.completion_tokens + completion,
+            estimated=self.estimated or estimated,
+        )
 
     @property
     def total_tokens(self) -> int:

@@ -8,6 +8,19 @@ import numpy as np
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, RagError
+from rag_app.models.known import find_by_name
+
+# What cosine unrelated texts have differs by model: near 0 for some, .8 for others.
+# The thresholds of a refusal were chosen with one at this floor.
+REFERENCE_MODEL = "sentence-transformers/all-MiniLM-L6-v2"
+REFERENCE_FLOOR = 0.06
+
+_UNRELATED = (
+    ("Who painted the ceiling of the chapel?", "The yeast rises for an hour in a warm place."),
+    ("How much does the spare filter cost?", "Heavy snow closed both mountain roads in May."),
+    ("When do the whales return to the bay?", "The goalkeeper signed for three more seasons."),
+    ("Which court heard the appeal?", "Interest on the loan is paid every quarter."),
+)
 
 
 class SentenceSimilarity:
@@ -19,6 +32,24 @@ class SentenceSimilarity:
 
     def __init__(self, model: BaseEmbedding) -> None:
         self._model = model
+        self._floor: float | None = None
+
+    @property
+    def floor(self) -> float:
+        """Mean cosine of questions with texts that have nothing to do with them."""
+        if self._floor is None:
+            known = find_by_name(self._model.model_name)
+            if known is not None and known.hub == REFERENCE_MODEL:
+                self._floor = REFERENCE_FLOOR
+            else:
+                texts = [text for _, text in _UNRELATED]
+                cosines = [c for question, _ in _UNRELATED for c in self(question, texts)]
+                self._floor = sum(cosines) / len(cosines)
+        return self._floor
+
+    def on_reference_scale(self, cosine: float) -> float:
+        """Return what the cosine would be with the reference model's floor; 1 stays 1."""
+        return 1 - (1 - cosine) * (1 - REFERENCE_FLOOR) / max(1 - self.floor, 1e-6)
 
     def __call__(self, question: str, sentences: Sequence[str]) -> list[float]:
         """Return the cosine of each sentence with the question.

@@ -11,7 +11,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
@@ -20,30 +19,11 @@ from llama_index.core.llms.llm import LLM
 from pipelines.errors import LLMServerError, LLMStreamError, RagError
 from pipelines.text import count_tokens, sanitise
 from rag_app.models.llm_errors import as_llm_error, is_out_of_quota
+from rag_app.models.llm_usage import Reply, count
 
 MAX_ANSWER_CHARACTERS = 100_000
 _RETRY_DELAY = 0.5
 _LONGEST_DELAY = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What a model wrote.
-
-    Attributes:
-        text: the whole answer, without lone surrogates and control characters.
-        prompt_tokens, completion_tokens: as the server counted, else by cl100k.
-        estimated: whether the counts are ours.
-        cut: whether the model stopped at its limit of tokens.
-        calls: requests that were sent, the failed one included.
-    """
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-    estimated: bool
-    cut: bool
-    calls: int
 
 
 def model_name(llm: LLM) -> str:
@@ -196,7 +176,7 @@ class _Calls:
             estimated = True
         else:
             estimated = False
-        return Reply(
+        reply = Reply(
             text=collected.text,
             prompt_tokens=counted[0],
             completion_tokens=counted[1],
@@ -204,6 +184,8 @@ class _Calls:
             cut=collected.finish_reason == "length",
             calls=self.count,
         )
+        count(reply)
+        return reply
 
 
 class _Collected:

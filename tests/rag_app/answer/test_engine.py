@@ -22,6 +22,7 @@ from pipelines.errors import (
     LLMStreamError,
 )
 from rag_app.answer.engine import CitedQueryEngine
+from rag_app.answer.queries import generate_queries
 from rag_app.answer.request import Limits
 from rag_app.models.llm import load_llm
 from rag_app.settings import Settings
@@ -449,6 +450,25 @@ def test_a_retriever_that_says_more_passes_it_on():
     document = answer.to_dict()
     assert document["degraded"] == ["vectors:child-128 failed"]
     assert document["queries"] == ["pump output"]
+
+
+def test_what_the_retriever_asked_of_the_model_is_counted():
+    """The tokens of RAG-Fusion's queries are part of what the answer cost."""
+    with OpenAIServer(
+        Reply("pump output\nplant pumps"), Reply("It made 4,200 pumps [1].")
+    ) as server:
+        llm = model(server)
+
+        class Asking(FixedRetriever):
+            def _retrieve(self, query_bundle):
+                generate_queries(llm, query_bundle.query_str, 2)
+                return super()._retrieve(query_bundle)
+
+        asking = CitedQueryEngine(Asking(found(PLANT)), llm=llm)
+        answer = asking.query(ASKED)
+        assert len(server.chats) == answer.usage.llm_calls == 2
+        assert answer.usage.prompt_tokens == 200
+        assert asyncio.run(asking.aquery(ASKED)).usage.llm_calls == 2
 
 
 def test_the_callback_manager_sees_the_query():
