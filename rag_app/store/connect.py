@@ -83,8 +83,10 @@ class Connections:
         connection = self._take()
         try:
             yield connection
-        finally:
-            self._give(connection)
+        except BaseException:
+            connection.close()  # it may be in any state
+            raise
+        self._give(connection)
 
     def close(self) -> None:
         """Close all idle connections; borrowed ones close when they come back."""
@@ -120,7 +122,10 @@ class Connections:
 
 
 class Connection:
-    """One connection; ``stamp`` is how a file stood that is taken for immutable."""
+    """One connection to the file that was there when it was opened.
+
+    ``stamp`` is how a file stood that is taken for immutable.
+    """
 
     def __init__(
         self, folder: Path, sql: sqlite3.Connection, stamp: tuple[object, ...] | None
@@ -128,6 +133,12 @@ class Connection:
         self.sql = sql
         self._folder = folder
         self._stamp = stamp
+        self._inode = (folder / DATABASE).stat().st_ino
+
+    @property
+    def immutable(self) -> bool:
+        """Whether it reads without locks."""
+        return self._stamp is not None
 
     def is_current(self) -> bool:
         """Tell whether the file is still the one that was opened.
@@ -135,7 +146,11 @@ class Connection:
         A connection to a file that is taken for immutable has no locks and sees
         no changes, so another user's writing must be noticed from outside.
         """
-        return self._stamp is None or self._stamp == _stamp(self._folder)
+        try:
+            same = self._inode == (self._folder / DATABASE).stat().st_ino
+            return same and (self._stamp is None or self._stamp == _stamp(self._folder))
+        except FileNotFoundError:
+            return False
 
     def close(self) -> None:
         """Close it; the last one of all processes tidies up the write-ahead log."""

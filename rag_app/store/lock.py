@@ -30,6 +30,7 @@ NETWORK_FILE_SYSTEMS = frozenset(
 )  # fmt: skip
 MOUNTS = Path("/proc/mounts")
 _PAUSE = 0.05  # seconds between two tries
+_WIDTH = 20  # characters of the holder's process number in the lock file
 
 
 def file_system(path: Path, mounts: Path | None = None) -> str:
@@ -94,8 +95,9 @@ def writer_lock(
         os.close(handle)
         raise
     try:
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        # Of fixed length: cutting the file first would leave a moment without a name,
+        # which some file systems make long.
+        os.pwrite(handle, f"{os.getpid():<{_WIDTH}}\n".encode(), 0)
         yield
     finally:
         fcntl.flock(
@@ -134,5 +136,5 @@ def _try_lock(handle: int) -> bool:
 
 
 def _holder(handle: int) -> str:
-    text = os.pread(handle, 32, 0).decode("ascii", errors="replace").strip()
+    text = os.pread(handle, _WIDTH, 0).decode("ascii", errors="replace").strip()
     return f"process {text}" if text.isdigit() else "another process"

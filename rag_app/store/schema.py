@@ -11,6 +11,7 @@ holds such numbers, can be compared with the database at any later time.
 
 from __future__ import annotations
 
+import secrets
 import sqlite3
 
 from pipelines.errors import IndexDamagedError, IndexNewerError
@@ -26,7 +27,8 @@ CREATE TABLE state (
     only INTEGER PRIMARY KEY CHECK (only = 1),
     generation INTEGER NOT NULL,
     epoch INTEGER NOT NULL,
-    config TEXT NOT NULL
+    config TEXT NOT NULL,
+    identity TEXT NOT NULL
 );
 CREATE TABLE contents (
     content INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -144,7 +146,9 @@ def create_tables(connection: sqlite3.Connection, config: str) -> None:
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
-    connection.execute("INSERT INTO state VALUES (1, 0, 0, ?)", (config,))
+    # Tells a new index at an old path from the old one, whatever their generations.
+    identity = secrets.token_hex(8)
+    connection.execute("INSERT INTO state VALUES (1, 0, 0, ?, ?)", (config, identity))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")

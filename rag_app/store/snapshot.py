@@ -40,9 +40,10 @@ class SqliteSnapshot:
         self._sql = sql
         self._views = views
         self._reader = Reader(sql)
-        generation, epoch, config = sql.execute(
-            "SELECT generation, epoch, config FROM state"
+        generation, epoch, config, identity = sql.execute(
+            "SELECT generation, epoch, config, identity FROM state"
         ).fetchone()
+        views.belong_to(identity)
         self._stamp = (int(generation), int(epoch))
         self._config = load_config(config)
 

@@ -54,9 +54,11 @@ class SqliteStore:
                 snapshot = SqliteSnapshot(sql, self._views)
                 self._config = snapshot.config
                 yield snapshot
-                self._unchanged(connection.is_current())
+                if connection.immutable:
+                    self._unchanged(connection.is_current())
             finally:
-                sql.execute("ROLLBACK")
+                if sql.in_transaction:
+                    sql.execute("ROLLBACK")
 
     @contextlib.contextmanager
     def writer(
@@ -89,7 +91,8 @@ class SqliteStore:
             try:
                 return verify_index(connection.sql, self._path)
             finally:
-                connection.sql.execute("ROLLBACK")
+                if connection.sql.in_transaction:
+                    connection.sql.execute("ROLLBACK")
 
     def close(self) -> None:
         """Close all connections; the last one of all processes leaves no write-ahead log."""

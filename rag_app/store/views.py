@@ -50,9 +50,19 @@ class Views:
         self._folder = folder
         self._guard = threading.Lock()
         self._pid = os.getpid()
+        self._identity = ""
         self._vectors: dict[int, tuple[Held[VectorSegment], VectorView]] = {}
         self._words: dict[int, tuple[Held[WordSegment], WordView]] = {}
         self._remembered: dict[str, tuple[int, Any]] = {}
+
+    def belong_to(self, identity: str) -> None:
+        """Let go of everything when it was of another index at the same path."""
+        with self._locked():
+            if self._identity != identity:
+                self._vectors.clear()
+                self._words.clear()
+                self._remembered.clear()
+                self._identity = identity
 
     def remember(self, key: str, generation: int, make: Callable[[], T]) -> T:
         """Return what ``make`` gives for a generation; only the newest one is kept."""

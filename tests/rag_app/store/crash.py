@@ -196,7 +196,7 @@ def arm_files(nth: int, pipe: int = -1) -> None:
 
         return wrapped
 
-    for name in ("fsync", "rename", "unlink", "mkdir", "ftruncate", "pwrite"):
+    for name in ("fsync", "rename", "unlink", "mkdir", "pwrite"):
         setattr(os, name, wrap(getattr(os, name)))
 
 

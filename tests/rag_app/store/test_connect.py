@@ -230,6 +230,21 @@ def test_a_closed_store_says_so(folder: Path) -> None:
         pass
 
 
+def test_a_long_lived_reader_notices_another_index_at_its_path(folder: Path) -> None:
+    with open_store(folder) as reader:
+        with reader.snapshot() as snapshot:
+            assert snapshot.search_words("parent", ["sit."], 5)
+        folder.rename(folder.with_name("old"))
+        with pytest.raises(IndexNotFoundError), reader.snapshot():
+            pass
+        with create_store(folder, CONFIG) as other, other.writer() as writer:
+            writer.put(prepared("/other.pdf", ["Dogs run."]))
+        with reader.snapshot() as snapshot:
+            assert snapshot.names() == ["/other.pdf"]
+            assert snapshot.search_words("parent", ["sit."], 5) == []
+            assert len(snapshot.search_words("parent", ["run."], 5)) == 1
+
+
 def test_connections_are_used_again(folder: Path) -> None:
     with open_store(folder) as store:
         with store.snapshot() as first, store.snapshot() as second:
