@@ -35,7 +35,7 @@ from benchmarks.runs import RESULTS
 from pipelines.text import normalise
 from rag_app import Index
 from rag_app.answer.evidence import StoreEvidence
-from rag_app.answer.extractive import Similarity, rank_sentences
+from rag_app.answer.extractive import rank_sentences
 from rag_app.answer.plan import Plan, found_of, make_plan
 from rag_app.answer.refusal import Signals, Thresholds, is_answerable
 from rag_app.answer.similarity import SentenceSimilarity
@@ -127,14 +127,16 @@ def _measure(
 class _Asker:
     """One index with one strategy."""
 
-    def __init__(self, index: Index, strategy: str, similarity: Similarity) -> None:
+    def __init__(self, index: Index, strategy: str, similarity: SentenceSimilarity) -> None:
         self._retriever = index.as_retriever(strategy, similarity_top_k=PASSAGES).as_strict()
         self._evidence = StoreEvidence(index.store)
         self._similarity = similarity
 
     def plan(self, question: str) -> Plan:
         found = found_of(self._retriever.retrieve_detailed(question), question)
-        return make_plan(question, found, self._evidence, Thresholds())
+        return make_plan(
+            question, found, self._evidence, Thresholds(), self._similarity.on_reference_scale
+        )
 
     def sentences(self, plan: Plan) -> list[str]:
         similarity = self._similarity if plan.meaning_voted else None

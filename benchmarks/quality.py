@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--again", action="store_true", help="ask again what was asked")
     options = parser.parse_args(arguments)
     if options.command == "table":
-        print(quality_tables(json.loads(FILE.read_text())))
+        print(quality_tables(json.loads(FILE.read_text())) if FILE.exists() else "no results yet")
         return 0
     try:
         datasets.data_root()
@@ -103,7 +103,7 @@ def _score(task: Task, data: datasets.Dataset) -> None:
         if base is not None and system != BASELINE and _same_questions(report, base):
             differences = {name: d.to_dict() for name, d in compare(report, base).items()}
         summary = report.to_dict()
-        kept = {key: summary[key] for key in ("questions", "metrics", "seconds_median")}
+        kept = {key: summary[key] for key in ("questions", "metrics")}
         entries[system] = {**kept, "difference": differences}
     results = json.loads(FILE.read_text()) if FILE.exists() else {"tasks": {}}
     results["tasks"][task.name] = {"baseline": BASELINE, "systems": entries}

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from benchmarks import datasets, speed_files, speed_warm
@@ -46,12 +47,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     for section in options.sections:
         if section == "table":
-            print(speed_tables(json.loads(FILE.read_text())))
+            print(speed_tables(_results()))
         elif section == "plot":
-            subprocess.run([speed_files.PEERS_PYTHON, HERE / "plot.py", FILE, RESULTS], check=True)
+            _plot()
         else:
             _section(section, options)
     return 0
+
+
+def _results() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
+    return found
+
+
+def _plot() -> None:
+    if "growth" not in _results():
+        print("plot: skipped: growth was not measured")
+        return
+    subprocess.run([speed_files.PEERS_PYTHON, HERE / "plot.py", FILE, RESULTS], check=True)
 
 
 def _section(section: str, options: argparse.Namespace) -> None:
@@ -66,14 +79,14 @@ def _section(section: str, options: argparse.Namespace) -> None:
         "stages": lambda: speed_files.stages(files, options.pages),
         "full": lambda: speed_files.full(files),
         "warm": lambda: speed_warm.warm(options.sizes),
-        "throughput": lambda: _throughput(options.cold_pages),
+        "throughput": lambda: _throughput(files, options.cold_pages),
         "growth": lambda: speed_files.growth(files, options.growth),
     }
     load = os.getloadavg()[0]
     started = time.perf_counter()
     result = jobs[section]()
     result |= {"took_s": time.perf_counter() - started, "load_at_start": load}
-    results = json.loads(FILE.read_text()) if FILE.exists() else {}
+    results = _results()
     results[section] = result
     results["machine"] = machine()
     RESULTS.mkdir(exist_ok=True)
@@ -81,9 +94,9 @@ def _section(section: str, options: argparse.Namespace) -> None:
     print(json.dumps({section: result}, indent=1), flush=True)
 
 
-def _throughput(pages: int) -> dict[str, Any]:
+def _throughput(files: Sequence[Path], pages: int) -> dict[str, Any]:
     """Measure in a process of its own, so that its memory is that of answering alone."""
-    index = speed_files.WORK / f"cold-{pages}" / "ours"
+    index = speed_files.cold_index(files, pages)
     questions = [q.text for q in datasets.load("financebench").questions][:64]
     script = (
         "import json, sys\nfrom pathlib import Path\n"

@@ -42,12 +42,18 @@ def ingest_peer(peer: str, files: Sequence[Path], folder: Path, *, kept: bool = 
     return run([PEERS_PYTHON, "-m", "benchmarks.peers", "ingest", peer, folder, *files, *cached])
 
 
+def cold_index(files: Sequence[Path], pages: int) -> Path:
+    """Return the index that questions are put to, made once for each number of pages."""
+    index = WORK / f"cold-{pages}" / "ours"
+    if not index.exists():
+        ingest_ours(sample(files, pages), index)
+    return index
+
+
 def cold(files: Sequence[Path], peers: Sequence[str], rounds: int, pages: int) -> dict[str, Any]:
     """Time a question put to an existing index, from the start of a process to its exit."""
     chosen = sample(files, pages)
-    index = WORK / f"cold-{pages}" / "ours"
-    if not index.exists():
-        ingest_ours(chosen, index)
+    index = cold_index(files, pages)
     jobs: dict[str, Callable[[], Measured]] = {
         "rag ask": partial(run, [RAG, "ask", QUESTION, "--index", index, "--json"]),
         "rag search": partial(run, [RAG, "search", QUESTION, "--index", index, "--json"]),

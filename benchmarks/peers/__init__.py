@@ -3,9 +3,9 @@
 They run in an environment of their own (``make bench-peers``), in a process
 of their own; nothing here imports this project's packages::
 
-    .venv-peers/bin/python -m benchmarks.peers ingest PEER FOLDER FILE…
-    .venv-peers/bin/python -m benchmarks.peers ask PEER FOLDER QUESTION
-    .venv-peers/bin/python -m benchmarks.peers run JOBS.json OUT.jsonl
+    benchmarks/.venv-peers/bin/python -m benchmarks.peers ingest PEER FOLDER FILE…
+    benchmarks/.venv-peers/bin/python -m benchmarks.peers ask PEER FOLDER QUESTION
+    benchmarks/.venv-peers/bin/python -m benchmarks.peers run JOBS.json OUT.jsonl
 """
 
 from __future__ import annotations
