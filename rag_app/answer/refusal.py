@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pipelines.text import content_words, language_name, script_of
+from pipelines.text import language_name, script_of, search_terms
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.support import share
@@ -75,7 +75,7 @@ def signals(
     """
     cosines = [m.score for p in passages for m in p.matches if m.arm.startswith("vectors:")]
     best = max(cosines, default=None)
-    terms = [set(content_words(sentence.text)).intersection(weights) for sentence in sentences]
+    terms = [weights.keys() & search_terms(sentence.text) for sentence in sentences]
     return Signals(
         sentence=max((share(weights, held) for held in terms), default=0.0),
         stretch=max(
@@ -150,7 +150,7 @@ def _stretches(
 
     A whole passage would not do: the longer it is, the more of any question it holds.
     """
-    about = [set(content_words(f"{p.title}\n{p.heading}")) for p in passages]
+    about = [set(search_terms(f"{p.title}\n{p.heading}")) for p in passages]
     for first, sentence in enumerate(sentences):
         held = set(about[sentence.passage])
         for place in range(first, min(first + _STRETCH, len(sentences))):
