@@ -100,12 +100,20 @@ def compare(
 ) -> dict[str, Interval]:
     """Return the paired difference ``ours - theirs`` of each measure, with its interval.
 
+    Args:
+        ours, theirs: of the same questions.
+        measures: what to compare; None: all that both have for the same questions
+            (a retriever that finds nothing has no pages per passage).
+
     Raises:
         ConfigError: the two were not measured on the same questions.
     """
-    common = [name for name in ours.measures if name in theirs.measures]
+    if measures is None:
+        measures = [name for name in ours.measures if _same_questions(ours, theirs, name)]
+    if not measures:
+        measures = ours.measures
     differences = {}
-    for measure in measures or common:
+    for measure in measures:
         left, right = ours.values(measure), theirs.values(measure)
         if left.keys() != right.keys():
             raise ConfigError(
@@ -116,3 +124,7 @@ def compare(
             [left[key] - right[key] for key in left], seed=ours.seed, resamples=ours.resamples
         )
     return differences
+
+
+def _same_questions(ours: EvaluationReport, theirs: EvaluationReport, measure: str) -> bool:
+    return ours.values(measure).keys() == theirs.values(measure).keys()

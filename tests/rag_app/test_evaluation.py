@@ -224,6 +224,15 @@ def test_compare_gives_paired_differences():
     assert 0 < difference.low < 0.5 < difference.high < 1
 
 
+def test_compare_where_one_finds_nothing_for_a_question_compares_the_rest():
+    questions = [Question("q", str(n), pages=(("a.pdf", n),)) for n in (1, 2)]
+    all_found = Fixed({"q": [passage("x", [1])]})
+    none_found = Fixed({"q": []})
+    differences = compare(evaluate(all_found, questions), evaluate(none_found, questions))
+    assert differences["recall@5"].mean == 0.5
+    assert "pages_per_passage@5" not in differences
+
+
 def test_compare_of_other_questions_raises():
     one, two = Question("q", "1", answers=("x",)), Question("q", "2", answers=("x",))
     reports = [evaluate(Fixed({"q": []}), [question]) for question in (one, two)]
