@@ -101,7 +101,8 @@ def compare(
     """Return the paired difference ``ours - theirs`` of each measure, with its interval.
 
     Args:
-        ours, theirs: of the same questions.
+        ours: the one whose values count positive.
+        theirs: of the same questions.
         measures: what to compare; None: all that both have for the same questions
             (a retriever that finds nothing has no pages per passage).
 
