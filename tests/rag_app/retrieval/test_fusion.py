@@ -106,7 +106,7 @@ def test_rrf_scores_fall_and_equal_scores_are_ordered_by_key(lists, k):
 def test_rrf_scores_are_the_exact_sum_rounded_once(lists, k):
     for item in reciprocal_rank_fusion(lists, k=k):
         exact = sum(
-            Fraction(1.0 / (k + ranking.index(item.key) + 1))
+            Fraction(1.0 / (k + (ranking.index(item.key) + 1)))
             for ranking in lists
             if item.key in ranking
         )
