@@ -285,6 +285,17 @@ def test_str_and_fields_read_what_is_left_of_a_stream():
         assert response.get_response().citations == response.citations
 
 
+def test_a_finished_stream_has_every_field_of_an_answer(capsys):
+    plain, streamed = engine().query(ASKED), engine(streaming=True).query(ASKED)
+    streamed.print_response_stream()
+    assert capsys.readouterr().out == str(streamed) == str(plain)
+    for field in ("outcome", "mode", "model", "sentences", "citations", "degraded", "queries"):
+        assert getattr(streamed, field) == getattr(plain, field)
+    assert streamed.usage.context.tokens == plain.usage.context.tokens
+    assert [*streamed.metadata.values()] == [*plain.metadata.values()]
+    assert streamed.to_dict().keys() == plain.to_dict().keys()
+
+
 def test_aquery_waiting_and_streaming_give_the_same():
     async def both(server):
         plain = await engine(llm=model(server)).aquery(ASKED)
@@ -394,6 +405,28 @@ def test_context_is_packed_to_the_models_window_and_what_was_cut_is_listed():
     assert len(context.used) + len(context.cut) == 3
     assert PLANT in sent
     assert filler not in sent
+
+
+def test_a_parent_too_large_is_cut_around_the_children_that_hit():
+    lines = [f"Line {n} tells of valve {n} in hall {n}." for n in range(200)]
+    text = " ".join(lines)
+    start = text.index(lines[150])
+    hit = {"start": start, "end": start + len(lines[150])}
+    whole = {"start": 0, "end": len(text)}
+    matched = [
+        {"arm": "words:parent", "score": 9.0, **whole},
+        {"arm": "vectors:child-128", "score": 0.8, **hit},
+    ]
+    retriever = FixedRetriever([node(text, matched=matched)])
+    with OpenAIServer(Reply("Valve 150 is in hall 150 [1].")) as server:
+        llm = model(server, llm_context_window=800, llm_max_tokens=50)
+        asked = CitedQueryEngine(retriever, llm=llm, evidence=evidence_of(text))
+        answer = asked.query("Where is valve 150?")
+        sent = server.chats[0].prompt
+    assert all(line in sent for line in lines[148:153])
+    assert lines[0] not in sent
+    assert not answer.context.used[0].whole
+    assert answer.sentences[0].verified
 
 
 def test_a_window_without_room_is_an_error_that_names_the_setting():

@@ -32,7 +32,7 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def evidence(index):
-    return StoreEvidence(index._store)
+    return StoreEvidence(index.store)
 
 
 WHOLE = (0, len(TEXT))
@@ -63,10 +63,10 @@ def test_scripts_and_languages_of_the_documents_are_known(evidence):
 
 
 def test_several_indexes_are_told_apart_by_their_origin(index):
-    both = StoreEvidence({"a": index._store, "b": index._store})
+    both = StoreEvidence({"a": index.store, "b": index.store})
     assert both.text(passages_of([node(TEXT, document="plant", origin="b")])[0]) == TEXT
     assert both.text(passages_of([node(TEXT, document="plant", origin="c")])[0]) == ""
-    assert both.scripts()["latin"] == 2 * StoreEvidence(index._store).scripts()["latin"]
+    assert both.scripts()["latin"] == 2 * StoreEvidence(index.store).scripts()["latin"]
 
 
 def test_without_a_store_nothing_is_claimed():
@@ -97,3 +97,25 @@ def test_a_ready_passage_is_verified_against_its_stored_node(index):
 
 def test_a_multilingual_model_is_known_as_one(evidence):
     assert evidence.is_multilingual()
+
+
+def test_a_model_of_one_script_is_not_multilingual(tmp_path):
+    model = HashEmbedding(scripts=("latin",))
+    with Index.create(tmp_path / "one", embed_model=model) as one:
+        evidence = StoreEvidence(one.store)
+        assert not evidence.is_multilingual()
+        assert evidence.idf({"kobe"}) == {"kobe": 1.0}, "nothing is rare in an empty index"
+        assert evidence.languages() == []
+
+
+def test_pages_come_with_their_raw_text(tmp_path):
+    from tests.support.pdfs import make_pdf
+
+    path = tmp_path / "report.pdf"
+    make_pdf(path, ["The plant is old.", "It made 4,200 pumps."])
+    with Index.create(tmp_path / "pages", embed_model=HashEmbedding()) as made:
+        made.ingest(path)
+        answer = made.as_query_engine().query("How many pumps were made?")
+    pumps = next(s for s in answer.sentences if "pumps" in s.text)
+    assert pumps.verified
+    assert answer.citations[pumps.citations[0] - 1].page == 2
