@@ -153,8 +153,8 @@ def ours_open(path: Path, nodes: int) -> dict[str, float]:
                 snapshot.search_words("parent", words, 10)
                 snapshot.nodes([hit.passage_id for hit in near])
             times.append(time.perf_counter() - at)
-        if len(times) == 1:
-            cpu = time.process_time() - cpu
+            if len(times) == 1:
+                cpu = time.process_time() - cpu
     return {
         "import_s": imported - began,
         "open_s": opened - started,

@@ -96,7 +96,7 @@ def sweep(sql: sqlite3.Connection, folder: Path) -> None:
 
 
 def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> None:
-    live = live_parts(sql, maker.how, kind)
+    live = parts.live_parts(sql, maker.how, kind)
     files, unusable = _open_all(sql, folder, kind, maker)
     covered = {part for segment in files.values() for part in segment.parts.tolist()}
     new = sum(rows for part, rows in live.items() if part not in covered)
@@ -114,22 +114,13 @@ def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> No
     _switch(sql, maker.how, kind, gone, name, sum(live[part] for part in wanted))
 
 
-def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
-    """Return the parts of a kind in this transaction, and how many rows each has."""
-    rows = sql.execute(f"SELECT part, count FROM {how} WHERE kind = ?", (kind,))  # noqa: S608
-    return dict(rows.fetchall())
-
-
 def _open_all(
     sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker
 ) -> tuple[dict[str, Segment], list[str]]:
     """Return the files that can be used, by name, and the names of those that cannot."""
     files: dict[str, Segment] = {}
     unusable: list[str] = []
-    rows = sql.execute(
-        "SELECT file FROM derived WHERE how = ? AND kind = ? ORDER BY file", (maker.how, kind)
-    )
-    for (file,) in rows.fetchall():
+    for file in derived.files_of(sql, maker.how, kind):
         segment = derived.try_open(maker.open, folder / file)
         if segment is None:
             unusable.append(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TypeVar
@@ -10,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from rag_app.store.arrayfile import ArrayFileError, create_arrays, open_arrays
-from rag_app.store.protocol import Vector
+from rag_app.store.protocol import How, Vector
 from rag_app.store.segments import (
     Piece,
     Segment,
@@ -66,6 +67,14 @@ def open_words(path: Path, *, check: bool = False) -> WordSegment:
         raise ArrayFileError(f"{path} lacks the array {error}") from None
     _check_rows(path, segment, len(segment.lengths))
     return segment
+
+
+def files_of(sql: sqlite3.Connection, how: How, kind: int) -> list[str]:
+    """Return the files that this transaction lists, relative to the index's folder."""
+    rows = sql.execute(
+        "SELECT file FROM derived WHERE how = ? AND kind = ? ORDER BY file", (how, kind)
+    )
+    return [file for (file,) in rows.fetchall()]
 
 
 def try_open(opener: Callable[[Path], S], path: Path) -> S | None:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from pipelines.errors import EmbeddingError
 from rag_app.store.codec import Ints, pack_ints, unpack_ints
-from rag_app.store.protocol import Vector
+from rag_app.store.protocol import How, Vector
 from rag_app.store.segments import Segment, VectorSegment, WordSegment
 
 PART_ROWS = 4096  # vectors in a part, so that a blob stays small enough to read whole
@@ -159,6 +159,12 @@ def read_words(sql: sqlite3.Connection, part: int) -> WordSegment:
         entries=np.frombuffer(entries, dtype="<u4"),
         counts=np.frombuffer(counts, dtype="<u4"),
     )
+
+
+def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
+    """Return the parts of a kind in this transaction, and how many rows each has."""
+    rows = sql.execute(f"SELECT part, count FROM {how} WHERE kind = ?", (kind,))  # noqa: S608
+    return dict(rows.fetchall())
 
 
 def release_terms(sql: sqlite3.Connection, content: int) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -22,8 +22,6 @@ from rag_app.store.protocol import How
 from rag_app.store.segments import (
     Bools,
     Segment,
-    VectorSegment,
-    WordSegment,
     join_vectors,
     join_words,
 )
@@ -31,6 +29,7 @@ from rag_app.store.segments import (
 S = TypeVar("S", bound=Segment)
 T = TypeVar("T")
 V = TypeVar("V")
+Stamp = tuple[int, int]  # (generation, epoch): the epoch changes with the list of derived files
 _GROWTH = 2  # a segment joins its older neighbour unless that one is this many times larger
 
 
@@ -38,21 +37,65 @@ _GROWTH = 2  # a segment joins its older neighbour unless that one is this many 
 class Held(Generic[S]):
     """The segments behind a view: from files, and from the database."""
 
-    stamp: tuple[int, int]
+    stamp: Stamp
     files: dict[str, S]
     delta: list[S]
+
+
+@dataclass(frozen=True)
+class Make(Generic[S]):
+    """How segments of one sort are read from a part, opened from a file, and joined."""
+
+    read: Callable[[sqlite3.Connection, int], S]
+    open: Callable[[Path], S]
+    join: Callable[[Sequence[S], Collection[int]], S]
+
+
+_VECTORS = Make(parts.read_vectors, derived.open_vectors, join_vectors)
+_WORDS = Make(parts.read_words, derived.open_words, join_words)
+
+
+class _Shelf(Generic[S, V]):
+    """The newest view of each kind, for one way of searching; the caller holds the lock."""
+
+    def __init__(
+        self,
+        folder: Path,
+        how: How,
+        make: Make[S],
+        view: Callable[[Sequence[tuple[S, Bools | None]]], V],
+    ) -> None:
+        self._folder, self._how, self._make, self._view = folder, how, make, view
+        self._kept: dict[int, tuple[Held[S], V]] = {}
+
+    def view(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> V:
+        """Return the view of a kind in the transaction on ``sql``."""
+        kept = self._kept.get(kind)
+        if kept is not None and kept[0].stamp == stamp:
+            return kept[1]
+        live = parts.live_parts(sql, self._how, kind).keys()
+        files = derived.files_of(sql, self._how, kind)
+        held = hold(sql, files, live, stamp, kept[0] if kept else None, self._folder, self._make)
+        view = self._view(masked(held, live))
+        # A long query on an older generation does not push out the newest view.
+        if kept is None or kept[0].stamp < stamp:
+            self._kept[kind] = (held, view)
+        return view
+
+    def clear(self) -> None:
+        """Let go of all."""
+        self._kept.clear()
 
 
 class Views:
     """The views of one index in one process, for all its threads."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
         self._guard = threading.Lock()
         self._pid = os.getpid()
         self._identity = ""
-        self._vectors: dict[int, tuple[Held[VectorSegment], VectorView]] = {}
-        self._words: dict[int, tuple[Held[WordSegment], WordView]] = {}
+        self._vectors = _Shelf(folder, "vectors", _VECTORS, VectorView)
+        self._words = _Shelf(folder, "words", _WORDS, WordView)
         self._remembered: dict[str, tuple[int, Any]] = {}
 
     def belong_to(self, identity: str) -> None:
@@ -76,32 +119,15 @@ class Views:
                 self._remembered[key] = (generation, made)
             return made
 
-    def vectors(self, sql: sqlite3.Connection, kind: int, stamp: tuple[int, int]) -> VectorView:
-        """Return the vectors of a kind as the transaction on ``sql`` sees them.
-
-        ``stamp`` is the (generation, epoch) of that transaction.
-        """
+    def vectors(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> VectorView:
+        """Return the vectors of a kind as the transaction on ``sql`` sees them."""
         with self._locked():
-            kept = self._vectors.get(kind)
-            if kept is None or kept[0].stamp != stamp:
-                held = hold(
-                    sql, "vectors", kind, stamp, kept[0] if kept else None, self._folder, _VECTORS
-                )
-                kept = (held, VectorView(masked(held, live_parts(sql, "vectors", kind))))
-                self._keep(self._vectors, kind, kept)
-            return kept[1]
+            return self._vectors.view(sql, kind, stamp)
 
-    def words(self, sql: sqlite3.Connection, kind: int, stamp: tuple[int, int]) -> WordView:
+    def words(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> WordView:
         """Return the words of a kind as the transaction on ``sql`` sees them."""
         with self._locked():
-            kept = self._words.get(kind)
-            if kept is None or kept[0].stamp != stamp:
-                held = hold(
-                    sql, "words", kind, stamp, kept[0] if kept else None, self._folder, _WORDS
-                )
-                kept = (held, WordView(masked(held, live_parts(sql, "words", kind))))
-                self._keep(self._words, kind, kept)
-            return kept[1]
+            return self._words.view(sql, kind, stamp)
 
     def clear(self) -> None:
         """Let go of all arrays and files."""
@@ -110,58 +136,38 @@ class Views:
             self._words.clear()
             self._remembered.clear()
 
-    @staticmethod
-    def _keep(kept: dict[int, tuple[Held[S], V]], kind: int, new: tuple[Held[S], V]) -> None:
-        # A long query on an older generation does not push out the newest view.
-        old = kept.get(kind)
-        if old is None or old[0].stamp < new[0].stamp:
-            kept[kind] = new
-
     def _locked(self) -> threading.Lock:
         if self._pid != os.getpid():  # another thread may have held it when the process forked
             self._guard, self._pid = threading.Lock(), os.getpid()
         return self._guard
 
 
-@dataclass(frozen=True)
-class Make(Generic[S]):
-    """How segments of one sort are read from a part, opened from a file, and joined."""
-
-    read: Callable[[sqlite3.Connection, int], S]
-    open: Callable[[Path], S]
-    join: Callable[[Sequence[S], Collection[int]], S]
-
-
-_VECTORS = Make(parts.read_vectors, derived.open_vectors, join_vectors)
-_WORDS = Make(parts.read_words, derived.open_words, join_words)
-
-
-def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> set[int]:
-    """Return the numbers of the parts of a kind in this transaction."""
-    rows = sql.execute(f"SELECT part FROM {how} WHERE kind = ?", (kind,))  # noqa: S608
-    return {int(part) for (part,) in rows}
-
-
 def hold(
     sql: sqlite3.Connection,
-    how: How,
-    kind: int,
-    stamp: tuple[int, int],
+    names: Sequence[str],
+    live: Set[int],
+    stamp: Stamp,
     before: Held[S] | None,
     folder: Path,
     make: Make[S],
 ) -> Held[S]:
-    """Gather the segments of a kind, taking over what an earlier view holds already."""
-    live = live_parts(sql, how, kind)
+    """Gather the segments of a kind, taking over what an earlier view holds already.
+
+    Args:
+        sql: the reader's connection, in a transaction.
+        names: the derived files that its generation lists.
+        live: the parts of its generation.
+        stamp: its (generation, epoch).
+        before: an earlier view, or a later one.
+        folder: the index's.
+        make: how segments are read, opened and joined.
+    """
     files: dict[str, S] = {}
-    rows = sql.execute(
-        "SELECT file FROM derived WHERE how = ? AND kind = ? ORDER BY file", (how, kind)
-    )
-    for (file,) in rows.fetchall():
-        known = before.files.get(file) if before else None
-        segment = known or derived.try_open(make.open, folder / file)
+    for name in names:
+        known = before.files.get(name) if before else None
+        segment = known or derived.try_open(make.open, folder / name)
         if segment is not None:
-            files[file] = segment
+            files[name] = segment
     missing = live - _parts(files.values())
     delta = _still_needed(before.delta if before else [], missing, make.join)
     new = sorted(missing - _parts(delta))
@@ -181,7 +187,7 @@ def masked(held: Held[S], live: Collection[int]) -> list[tuple[S, Bools | None]]
 
 
 def _still_needed(
-    delta: Iterable[S], missing: set[int], join: Callable[[Sequence[S], Collection[int]], S]
+    delta: Iterable[S], missing: Set[int], join: Callable[[Sequence[S], Collection[int]], S]
 ) -> list[S]:
     kept = []
     for segment in delta:
