@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +16,9 @@ from rag_app.retrieval.passages import Passage, fetch
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
 
+Span = tuple[int, int]
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_LINES_AROUND = 6
 HIDDEN_KEYS = ("matched", "origin", "page")
 
 
@@ -92,7 +98,7 @@ def joined_evidence(copies: Sequence[BaseNode]) -> BaseNode:
     return joined
 
 
-def as_window(node: BaseNode, view: View, window: tuple[int, int] | None) -> BaseNode:
+def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
     """Return a sentence widened to a span of its document: text, span and pages together.
 
     The node given is left as it is; without a window it is returned.
@@ -141,7 +147,7 @@ def place_of(ranking: Ranking, found: Found, piece: BaseNode, passage: BaseNode)
     return place
 
 
-def _place(piece: BaseNode, view: View, inner: tuple[int, int] | None) -> dict[str, Any]:
+def _place(piece: BaseNode, view: View, inner: Span | None) -> dict[str, Any]:
     """Return text, span and pages of a node, or of a part of it."""
     text = piece.get_content()
     start = getattr(piece, "start_char_idx", None)
@@ -157,21 +163,37 @@ def _place(piece: BaseNode, view: View, inner: tuple[int, int] | None) -> dict[s
     return {"text": text, "pages": pages, "start": start, "end": end}
 
 
-def best_sentence(text: str, query: str) -> tuple[int, int] | None:
+def best_sentence(text: str, query: str) -> Span | None:
     """Return the span of the sentence that holds most of the query's terms, else None.
 
-    A long term that is rare in the text counts more: ``1 / (sentences that hold it)``.
+    A term that is rare in the text counts more: ``1 / (sentences that hold it)``.
+    Sentences are looked for around the best lines: cutting a whole passage into
+    sentences takes longer than all the rest of a query.
     """
     wanted = set(query_terms(query))
-    spans = sentence_spans(text)
+    lines = _lines(text)
+    line = _best(text, lines, wanted)
+    if line is None:
+        return None
+    start = lines[max(line - _LINES_AROUND, 0)][0]
+    end = lines[min(line + _LINES_AROUND, len(lines) - 1)][1]
+    spans = [(start + low, start + high) for low, high in sentence_spans(text[start:end])]
+    best = _best(text, spans, wanted)
+    return None if best is None else spans[best]
+
+
+def _lines(text: str) -> list[Span]:
+    ends = [match.end() for match in _LINE.finditer(text)]
+    return list(zip([0, *ends], ends, strict=False))
+
+
+def _best(text: str, spans: Sequence[Span], wanted: set[str]) -> int | None:
+    """Return which span holds most of the wanted terms, the first of equal ones."""
     held = [wanted.intersection(search_terms(text[start:end])) for start, end in spans]
-    counts: dict[str, int] = {}
-    for terms in held:
-        for term in terms:
-            counts[term] = counts.get(term, 0) + 1
-    scores = [sum(1 / counts[term] for term in sorted(terms)) for terms in held]
-    best = max(range(len(spans)), key=lambda i: (scores[i], -i), default=None)
-    return None if best is None or not scores[best] else spans[best]
+    counts = Counter(term for terms in held for term in terms)
+    scores = [math.fsum(1 / counts[term] for term in terms) for terms in held]
+    best = max(scores, default=0.0)
+    return scores.index(best) if best else None
 
 
 def _with(keys: Sequence[str], more: Sequence[str]) -> list[str]:

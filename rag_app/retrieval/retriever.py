@@ -19,7 +19,8 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
-from rag_app.retrieval.documents import Catalogues, Preference, prefer
+from rag_app.retrieval.catalogue import Catalogues
+from rag_app.retrieval.documents import Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.passages import Reading, read_passages

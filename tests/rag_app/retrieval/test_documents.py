@@ -7,12 +7,8 @@ import dataclasses
 import pytest
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
-from rag_app.retrieval.documents import (
-    LEAST,
-    Catalogues,
-    lower_log_odds_ratio,
-    read_catalogue,
-)
+from rag_app.retrieval.catalogue import Catalogues, read_catalogue
+from rag_app.retrieval.documents import LEAST, lower_log_odds_ratio
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES
 from tests.rag_app.retrieval.conftest import make_store, paged, prepare
@@ -134,7 +130,7 @@ def test_a_catalogue_is_made_once_for_a_generation(build, monkeypatch):
     store = build({f"{c}.pdf": report(c, 2020) for c in ("Nike", "Boeing")})
     made = []
     monkeypatch.setattr(
-        "rag_app.retrieval.documents.read_catalogue",
+        "rag_app.retrieval.catalogue.read_catalogue",
         lambda snapshot: made.append(snapshot.generation) or read_catalogue(snapshot),
     )
     for _ in range(3):
@@ -186,3 +182,19 @@ def test_a_word_that_stands_once_by_chance_prefers_nothing(build):
         }
     )
     assert named(store, "Who took over the tank?") == []
+
+
+def test_a_folder_names_its_documents(build):
+    body = ["The pump is red. " * 30, "The valve is blue. " * 30, "The tank is grey. " * 30]
+    store = build(
+        {
+            f"/home/me/{company}/{year}.pdf": [f"{year} {n}.", *body]
+            for n, (company, year) in enumerate(
+                (company, year) for company in ("zephyr", "mistral") for year in (2019, 2020)
+            )
+        }
+    )
+    assert set(named(store, "Which pump had Mistral?")) == {
+        "/home/me/mistral/2019.pdf",
+        "/home/me/mistral/2020.pdf",
+    }

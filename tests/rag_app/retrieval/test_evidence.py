@@ -40,3 +40,10 @@ def test_evidence_of_several_copies_is_joined_on_a_new_node():
     assert joined_evidence(copies[:1]) is copies[0]
     plain = TextNode(text="x")
     assert "matched" not in joined_evidence([plain, plain]).metadata
+
+
+def test_best_sentence_of_a_long_passage_is_whole_over_line_ends():
+    filler = "The pump is red and new.\n" * 200
+    text = f"{filler}The pressure of the\nvalve must not\nexceed 16 bar.\n{filler}"
+    found = span(text, "pressure of the valve")
+    assert found == "The pressure of the\nvalve must not\nexceed 16 bar."
