@@ -9,6 +9,7 @@ from functools import cache
 import httpx
 
 from pipelines.errors import LLMServerError
+from rag_app.models.closing import note_response
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 # A compressed body has no size until it is unpacked.
@@ -24,6 +25,7 @@ def bounded_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.Client:
     """
 
     def bound(response: httpx.Response) -> None:
+        note_response(response)
         if isinstance(response.stream, httpx.SyncByteStream):
             response.stream = _Counted(response.stream, limit)
 
@@ -44,6 +46,7 @@ def bounded_async_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.A
     """
 
     async def bound(response: httpx.Response) -> None:
+        note_response(response)
         if isinstance(response.stream, httpx.AsyncByteStream):
             response.stream = _AsyncCounted(response.stream, limit)
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
-from llama_index.core.base.llms.types import LLMMetadata
+from llama_index.core.base.llms.types import (
+    ChatMessage,
+    ChatResponseAsyncGen,
+    ChatResponseGen,
+    LLMMetadata,
+)
 from llama_index.core.llms.llm import LLM
 from llama_index.llms.openai.utils import (
     ALL_AVAILABLE_MODELS,
@@ -18,6 +24,7 @@ from pydantic import Field, PrivateAttr
 
 from pipelines.errors import ConfigError, LLMAuthError
 from rag_app.models.bounded_http import bounded_async_client, bounded_client
+from rag_app.models.closing import aclosed_with_reader, closed_with_reader
 from rag_app.settings import Settings
 
 OPENAI_URL = "https://api.openai.com/v1"
@@ -71,6 +78,14 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
     def to_payload(self) -> dict[str, Any]:
         """Return what LlamaIndex tells its observers: no key, and no question to the server."""
         return {"class_name": self.class_name(), "model": self.model}
+
+    def _stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
+        return closed_with_reader(super()._stream_chat(messages, **kwargs))
+
+    async def _astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponseAsyncGen:
+        return aclosed_with_reader(await super()._astream_chat(messages, **kwargs))
 
     def _window(self) -> int:
         if self.known_window is not None:

@@ -1,0 +1,68 @@
+"""Streams whose connection ends with their reader, not with the garbage collector.
+
+The client's object of a stream is part of a reference cycle: a reader that stops
+early leaves it, and the connection, open until the collector comes by, and the
+model writes on for nobody until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Generator, Iterator
+from contextlib import aclosing, closing, contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import httpx
+
+_opened: ContextVar[list[httpx.Response] | None] = ContextVar("opened", default=None)
+
+
+def note_response(response: httpx.Response) -> None:
+    """Remember a response for the stream that is being opened, if one is."""
+    opened = _opened.get()
+    if opened is not None:
+        opened.append(response)
+
+
+def closed_with_reader(pieces: Generator[Any, None, None]) -> Generator[Any, None, None]:
+    """Yield the pieces of a request that is sent with the first; close its response at the end.
+
+    Args:
+        pieces: what a client makes of a streamed response.
+    """
+    opened: list[httpx.Response] = []
+    with closing(pieces):
+        try:
+            with _noting(opened):
+                first = next(pieces, None)
+            if first is not None:
+                yield first
+                yield from pieces
+        finally:
+            for response in opened:
+                response.close()
+
+
+async def aclosed_with_reader(pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
+    """Do the same as :func:`closed_with_reader` without blocking."""
+    opened: list[httpx.Response] = []
+    async with aclosing(pieces):
+        try:
+            with _noting(opened):
+                first = await anext(pieces, None)
+            if first is not None:
+                yield first
+                async for piece in pieces:
+                    yield piece
+        finally:
+            for response in opened:
+                await response.aclose()
+
+
+@contextmanager
+def _noting(opened: list[httpx.Response]) -> Iterator[None]:
+    token = _opened.set(opened)
+    try:
+        yield
+    finally:
+        _opened.reset(token)
