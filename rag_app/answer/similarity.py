@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, RagError
@@ -21,6 +22,9 @@ _UNRELATED = (
     ("When do the whales return to the bay?", "The goalkeeper signed for three more seasons."),
     ("Which court heard the appeal?", "Interest on the loan is paid every quarter."),
 )
+
+
+Vectors = npt.NDArray[np.float32]
 
 
 class SentenceSimilarity:
@@ -42,9 +46,7 @@ class SentenceSimilarity:
             if known is not None and known.hub == REFERENCE_MODEL:
                 self._floor = REFERENCE_FLOOR
             else:
-                texts = [text for _, text in _UNRELATED]
-                cosines = [c for question, _ in _UNRELATED for c in self(question, texts)]
-                self._floor = sum(cosines) / len(cosines)
+                self._floor = self._mean_cosine(*zip(*_UNRELATED, strict=True))
         return self._floor
 
     def on_reference_scale(self, cosine: float) -> float:
@@ -59,13 +61,24 @@ class SentenceSimilarity:
         """
         if not sentences:
             return []
+        return [float(cosine) for cosine in self._cosines([question], sentences)[0]]
+
+    def _mean_cosine(self, questions: Sequence[str], texts: Sequence[str]) -> float:
+        return float(self._cosines(questions, texts).mean())
+
+    def _cosines(self, questions: Sequence[str], texts: Sequence[str]) -> Vectors:
+        """Return cosines, shape (questions, texts)."""
         try:
-            query = self._model.get_query_embedding(question)
-            texts = self._model.get_text_embedding_batch(list(sentences))
+            queries = [self._model.get_query_embedding(question) for question in questions]
+            found = self._model.get_text_embedding_batch(list(texts))
         except RagError:
             raise
         except Exception as error:
             raise EmbeddingError(f"the embedding model failed on sentences: {error}") from error
-        vectors = np.asarray([query, *texts], dtype=np.float32)
-        vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
-        return [float(cosine) for cosine in vectors[1:] @ vectors[0]]
+        return _unit(queries) @ _unit(found).T
+
+
+def _unit(vectors: Sequence[Sequence[float]]) -> Vectors:
+    matrix = np.asarray(vectors, dtype=np.float32)
+    lengths = np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
+    return np.divide(matrix, lengths, dtype=np.float32)

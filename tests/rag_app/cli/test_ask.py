@@ -76,7 +76,7 @@ def test_a_pdf_beside_the_question_is_read_once(rag, pdfs, model):
     assert (second.code, second.err) == (0, "")
     assert second.json["sentences"] == first.json["sentences"]
     # Sentences of an answer may be embedded, the file is not.
-    assert model.embedded - embedded <= 5
+    assert model.embedded - embedded <= 9  # sentences of the answer, no passage
     assert not Path(".rag").exists()
 
 
@@ -99,7 +99,7 @@ def test_a_moved_pdf_is_known_by_its_content_and_cited_by_its_new_name(rag, pdfs
     embedded = model.embedded
     done = rag("ask", LEAD_TIME, moved, "--json")
     assert done.json["citations"][0]["file"] == "renamed.pdf"
-    assert model.embedded - embedded <= 5
+    assert model.embedded - embedded <= 9  # sentences of the answer, no passage
 
 
 def test_a_pdf_that_cannot_be_read_is_an_error_of_one_line(rag, place):
