@@ -13,6 +13,8 @@ from rag_app.retrieval.names import joined_in, names_in
 from rag_app.store.protocol import Snapshot, SourceInfo, Store
 
 PASSAGES = "parent"
+# Passages that a user cut himself are searched among the parents.
+_KINDS = (PASSAGES, "passage")
 # Below this many passages a document, ranking passages is ranking documents already.
 LEAST_PASSAGES = 4
 _FIRST_CHARACTERS = 2000
@@ -75,7 +77,7 @@ class Catalogues:
 def read_catalogue(snapshot: Snapshot) -> Catalogue:
     """Return what the documents of an index are called."""
     sources = snapshot.sources()
-    passages = [source.nodes.get(PASSAGES, 0) for source in sources]
+    passages = [sum(source.nodes.get(kind, 0) for kind in _KINDS) for source in sources]
     catalogue = Catalogue(sources, passages, {}, {})
     if not catalogue.applies:
         return catalogue

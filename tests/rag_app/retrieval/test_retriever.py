@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks import CallbackManager, CBEventType, LlamaDebugHandler
-from llama_index.core.schema import MetadataMode, QueryBundle
+from llama_index.core.schema import IndexNode, MetadataMode, QueryBundle, TextNode
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from pipelines.errors import (
@@ -22,8 +22,10 @@ from pipelines.errors import (
     MissingNodesError,
     RetrievalError,
 )
+from rag_app.index import Index
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
+from rag_app.settings import load_settings
 from tests.rag_app.retrieval.conftest import MANUAL, TOPICS, paged, prepare
 from tests.support.embedding import HashEmbedding, hash_vector
 
@@ -644,3 +646,24 @@ def test_any_embedding_model_of_llama_index_serves(manual):
 
     ours = StrategyRetriever(manual, embed_model=HashEmbedding()).retrieve("valve")
     assert ids(StrategyRetriever(manual, embed_model=Foreign()).retrieve("valve")) == ids(ours)
+
+
+def test_a_piece_finds_the_passage_that_it_points_at(tmp_path):
+    """A text that is no part of the passage is searched; the passage is what comes back."""
+    passages = [
+        TextNode(id_=f"p{n}", text=f"Section {n} of the manual.", metadata={"file_name": "m.pdf"})
+        for n in range(3)
+    ]
+    piece = IndexNode(id_="q", index_id="p1", text="How do I bleed the radiator?")
+    with Index.create(
+        tmp_path / "index",
+        embed_model=HashEmbedding(),
+        pipelines=("hybrid", "multi_vector"),
+        settings=load_settings(),
+    ) as index:
+        assert not index.ingest([*passages, piece]).failed
+        found = index.as_retriever("multi_vector").retrieve("bleed the radiator")
+    assert found[0].node.node_id == "p1"
+    assert found[0].node.get_content() == "Section 1 of the manual."
+    arms = {match["arm"]: match["text"] for match in found[0].node.metadata["matched"]}
+    assert arms["vectors:piece"] == arms["words:piece"] == piece.text
