@@ -81,4 +81,5 @@ class SentenceSimilarity:
 def _unit(vectors: Sequence[Sequence[float]]) -> Vectors:
     matrix = np.asarray(vectors, dtype=np.float32)
     lengths = np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-12)
-    return np.divide(matrix, lengths, dtype=np.float32)
+    unit: Vectors = np.divide(matrix, lengths, dtype=np.float32)
+    return unit
