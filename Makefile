@@ -49,5 +49,20 @@ format: $(VENV)/.dev  ## let ruff write the layout
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+PEERS := benchmarks/.venv-peers
+
+$(PEERS)/.made: benchmarks/requirements-peers.txt
+	rm -rf $(PEERS)
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/requirements-peers.txt
+	touch $@
+
+bench: $(VENV)/.dev $(PEERS)/.made  ## quality and speed beside the peers; hours; RAG_EVAL_DATA names the sets
+	@test -n "$$RAG_EVAL_DATA" || { echo "set RAG_EVAL_DATA to the folder with the evaluation sets" >&2; exit 2; }
+	$(BIN)/python -m benchmarks.quality run
+	$(BIN)/python -m benchmarks.speed cold ingest stages full warm throughput growth plot
+	$(BIN)/python -m benchmarks.quality table
+	$(BIN)/python -m benchmarks.speed table
+
 clean:  ## remove the environment and what the demo made
 	rm -rf $(VENV) .rag .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
