@@ -84,6 +84,7 @@ def _warm(result: Mapping[str, Any]) -> str:
     columns = (
         "hybrid_ms",
         "hybrid_p95_ms",
+        "hybrid_cpu_ms",
         "vector_arm_ms",
         "words_arm_ms",
         "one_pass_ms",
