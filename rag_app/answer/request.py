@@ -9,7 +9,7 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms.llm import LLM
 
 from pipelines.errors import LLMRequestError
-from pipelines.text import count_tokens, language_name
+from pipelines.text import count_tokens, language_name, script_of
 from rag_app.answer.checks import Sent
 from rag_app.answer.context import Packed, Span, pack
 from rag_app.answer.fence import fenced, label_of, new_fence
@@ -36,11 +36,14 @@ class Limits:
         answer_tokens: kept free for the answer where the model does not say.
         window_share: part of the window that is filled: our tokens (cl100k) are not the
             model's own, and other tokenizers make more of the same text.
+        other_scripts_share: the same where the text is not in Latin script: models made
+            for English take up to twice as many tokens for Japanese.
     """
 
     max_context_tokens: int | None = None
     answer_tokens: int = 512
     window_share: float = 0.8
+    other_scripts_share: float = 0.5
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,9 @@ def build_request(
     fence = new_fence([passage.text for passage in plan.passages])
     empty = _messages(plan.question, prompts, fence, "")
     overhead = sum(count_tokens(str(m.content)) + _TOKENS_PER_MESSAGE for m in empty)
-    budget = _budget(llm, overhead, limits)
+    latin = script_of("\n".join(passage.text for passage in plan.passages)) == "latin"
+    share = limits.window_share if latin else limits.other_scripts_share
+    budget = _budget(llm, overhead, limits, share)
 
     def size(passage: Passage, text: str) -> int:
         # The number is not known yet: two digits are room enough.
@@ -112,9 +117,9 @@ def _messages(question: str, prompts: Prompts, fence: str, passages: str) -> lis
     ]
 
 
-def _budget(llm: LLM, overhead: int, limits: Limits) -> int:
+def _budget(llm: LLM, overhead: int, limits: Limits, share: float) -> int:
     metadata = llm.metadata
-    window = int(metadata.context_window * limits.window_share)
+    window = int(metadata.context_window * share)
     known = metadata.num_output
     # LlamaIndex writes -1 for "not known".
     answer = known if known > 0 else limits.answer_tokens

@@ -435,6 +435,15 @@ def test_a_window_without_room_is_an_error_that_names_the_setting():
     assert server.requests == []
 
 
+def test_japanese_leaves_more_of_the_window_free():
+    """Models made for English take up to twice as many tokens for it as cl100k."""
+    budgets = []
+    for text, asked in ((PLANT, ASKED), ("神戸の工場は1998年に開設。", "神戸の工場の開設は？")):
+        with OpenAIServer(Reply("1998 [1].")) as server:
+            budgets.append(engine(text, llm=model(server)).query(asked).context.budget)
+    assert budgets[1] < 0.7 * budgets[0]
+
+
 def test_a_context_limit_of_ones_own_holds():
     with OpenAIServer(Reply("It made 4,200 pumps [1].")) as server:
         limits = Limits(max_context_tokens=90)
