@@ -23,6 +23,7 @@ from pipelines.errors import (
     RetrievalError,
 )
 from rag_app.index import Index
+from rag_app.retrieval.explain import explanation_of
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
 from rag_app.settings import load_settings
@@ -541,6 +542,16 @@ class TestSentenceWindows:
         spans = sorted((n.node.start_char_idx, n.node.end_char_idx) for n in found)
         assert all(one[1] <= two[0] for one, two in pairwise(spans))
 
+    def test_arms_rank_deeper_until_k_windows_are_apart(self, build):
+        near = "The valve leaks. " * 4
+        far = " ".join(f"Word{n} here. More{n} there. A valve {n}. Next{n}." for n in range(6))
+        store = build({"a.pdf": [f"{near}{far}"]})
+        result = StrategyRetriever(
+            store, "sentence_window", embed_model=HashEmbedding(), similarity_top_k=3, depth=3
+        ).retrieve_detailed("The valve leaks.")
+        assert len(result.nodes) == 3
+        assert len(result.rankings[0].found) > 3
+
     def test_when_all_windows_meet_fewer_than_k_come(self, build):
         found = self.retriever(build, similarity_top_k=5).retrieve("The valve leaks.")
         assert 2 <= len(found) < 5
@@ -667,3 +678,26 @@ def test_a_piece_finds_the_passage_that_it_points_at(tmp_path):
     assert found[0].node.get_content() == "Section 1 of the manual."
     arms = {match["arm"]: match["text"] for match in found[0].node.metadata["matched"]}
     assert arms["vectors:piece"] == arms["words:piece"] == piece.text
+
+
+def test_a_node_that_is_gone_from_a_damaged_index_is_left_out(manual, model):
+    class Damaged:
+        def __init__(self, inner, lost):
+            self.inner, self.lost = inner, lost
+
+        def __getattr__(self, name):
+            return getattr(self.inner, name)
+
+        def nodes(self, ids):
+            return {k: v for k, v in self.inner.nodes(ids).items() if k != self.lost}
+
+    retriever = StrategyRetriever(manual, embed_model=model)
+    first = ids(retriever.retrieve("valve"))[0]
+    with retriever._views() as views:
+        broken = [replace(view, snapshot=Damaged(view.snapshot, first)) for view in views]
+        result = retriever._search(QueryBundle("valve"), broken)
+        shown = explanation_of(result, 5, 3)
+    assert result.reading.gone == [first]
+    assert first not in ids(result.nodes)
+    assert len(result.nodes) == 5
+    assert shown.fused[0].outcome == "missing"
