@@ -112,7 +112,7 @@ def score_documents(question: str, catalogue: Catalogue, view: View) -> list[Nam
     return [
         NamedDocument(
             document_id=catalogue.sources[position].document_id,
-            name=catalogue.sources[position].names[0],
+            name=next(iter(catalogue.sources[position].names), ""),
             origin=view.origin,
             score=math.fsum(words.values()),
             words=tuple(sorted(words, key=lambda word: (-words[word], word))),
