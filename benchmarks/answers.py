@@ -5,8 +5,8 @@
     RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.answers [--sets xquad jsquad] [--choose]
 
 *Quality*: the share of questions whose gold answer stands in the first sentence,
-and in the first three, when all passages of the set are open; the ceiling is the
-same for whole passages. *Refusal*: the articles are cut in two halves. Questions
+and in the first three, when all passages of the set are open (``shown``: in those
+that are nearly as good as the first); the ceiling is the same for whole passages. *Refusal*: the articles are cut in two halves. Questions
 asked of all passages should be answered; asked of the other half they should not.
 The thresholds are chosen on the questions of one half (``--choose`` shows what they
 would be at 3 % false refusals) and reported on those of the other. A language
@@ -35,7 +35,7 @@ from benchmarks.runs import RESULTS
 from pipelines.text import normalise
 from rag_app import Index
 from rag_app.answer.evidence import StoreEvidence
-from rag_app.answer.extractive import rank_sentences
+from rag_app.answer.extractive import best_sentences, rank_sentences
 from rag_app.answer.plan import Plan, found_of, make_plan
 from rag_app.answer.refusal import Signals, Thresholds, is_answerable
 from rag_app.answer.similarity import SentenceSimilarity
@@ -59,6 +59,7 @@ class Case:
     wrong: Signals
     first: bool
     three: bool
+    shown: bool
     passage_first: bool
     passage_five: bool
 
@@ -138,18 +139,20 @@ class _Asker:
             question, found, self._evidence, Thresholds(), self._similarity.on_reference_scale
         )
 
-    def sentences(self, plan: Plan) -> list[str]:
+    def sentences(self, plan: Plan) -> tuple[list[str], int]:
+        """Return the three best sentences, and how many of them the product shows."""
         similarity = self._similarity if plan.meaning_voted else None
         ranked = rank_sentences(
             plan.question, plan.passages, plan.sentences, plan.weights, similarity
         )
-        return [one.sentence.text for one in ranked[:3]]
+        return [one.sentence.text for one in ranked[:3]], len(best_sentences(ranked, 3))
 
 
 def _case(question: datasets.Question, halves: dict[str, int], askers: Sequence[_Asker]) -> Case:
     half = halves[next(iter(question.relevant))]
     right = askers[2].plan(question.text)
-    inside = [_holds(question, text) for text in askers[2].sentences(right)]
+    texts, shown = askers[2].sentences(right)
+    inside = [_holds(question, text) for text in texts]
     passages = [_holds(question, passage.text) for passage in right.passages]
     return Case(
         question=question,
@@ -158,6 +161,7 @@ def _case(question: datasets.Question, halves: dict[str, int], askers: Sequence[
         wrong=askers[1 - half].plan(question.text).signals,
         first=any(inside[:1]),
         three=any(inside),
+        shown=any(inside[:shown]),
         passage_first=any(passages[:1]),
         passage_five=any(passages),
     )
@@ -174,6 +178,7 @@ def _summary(cases: Sequence[Case], seconds: float) -> dict[str, Any]:
         "questions": len(cases),
         "first": _share(case.first for case in cases),
         "first_three": _share(case.three for case in cases),
+        "shown": _share(case.shown for case in cases),
         "ceiling_first_passage": _share(case.passage_first for case in cases),
         "ceiling_five_passages": _share(case.passage_five for case in cases),
         "refusal_questions": len(reported),

@@ -43,10 +43,9 @@ def ingest_peer(peer: str, files: Sequence[Path], folder: Path, *, kept: bool = 
 
 
 def cold_index(files: Sequence[Path], pages: int) -> Path:
-    """Return the index that questions are put to, made once for each number of pages."""
+    """Return the index that questions are put to; what an earlier run left undone is done."""
     index = WORK / f"cold-{pages}" / "ours"
-    if not index.exists():
-        ingest_ours(sample(files, pages), index)
+    ingest_ours(sample(files, pages), index)
     return index
 
 
@@ -60,8 +59,10 @@ def cold(files: Sequence[Path], peers: Sequence[str], rounds: int, pages: int) -
     }
     for peer in peers:
         folder = WORK / f"cold-{pages}" / peer
-        if not folder.exists():
-            ingest_peer(peer, chosen, folder, kept=True)
+        done = folder.with_suffix(".done")
+        if not done.exists():
+            ingest_peer(peer, chosen, fresh(f"cold-{pages}/{peer}"), kept=True)
+            done.touch()
         jobs[peer] = partial(
             run, [PEERS_PYTHON, "-m", "benchmarks.peers", "ask", peer, folder, QUESTION]
         )
