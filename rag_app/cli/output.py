@@ -40,9 +40,13 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", _SEQUENCES.sub("", text.replace("\r\n", "\n")))
 
 
+_CJK = "\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
+_CJK_BREAK = re.compile(f"(?<=[{_CJK}])[ \\t]*\\n[ \\t]*(?=[{_CJK}])")
+
+
 def one_line(text: str) -> str:
-    """Return the text, cleaned, on a single line."""
-    return " ".join(clean(text).split())
+    """Return the text, cleaned, on one line; Japanese and Chinese lines join without a space."""
+    return " ".join(_CJK_BREAK.sub("", clean(text)).split())
 
 
 def to_json(value: object, *, indent: int | None = None, ascii_only: bool = False) -> str:

@@ -167,3 +167,7 @@ def test_chunks_lose_escape_characters_even_when_a_sequence_is_cut_in_two():
     for chunk in ("a\x1b", "[31mb"):
         out.chunk(chunk)
     assert "\x1b" not in stdout.getvalue()
+
+
+def test_lines_of_japanese_text_are_joined_without_a_space():
+    assert one_line("支給す\nる。 a\nb") == "支給する。 a b"
