@@ -6,11 +6,12 @@
 
 *Quality*: the share of questions whose gold answer stands in the first sentence,
 and in the first three, when all passages of the set are open (``shown``: in those
-that are nearly as good as the first); the ceiling is the same for whole passages. *Refusal*: the articles are cut in two halves. Questions
-asked of all passages should be answered; asked of the other half they should not.
-The thresholds are chosen on the questions of one half (``--choose`` shows what they
-would be at 3 % false refusals) and reported on those of the other. A language
-model is only asked after the same decision: its rate of false answers is at most this.
+that are nearly as good as the first); the ceiling is the same for whole passages.
+*Refusal*: the articles are cut in two halves. Questions asked of all passages should
+be answered; asked of the other half they should not. The thresholds are chosen on
+the questions of one half (``--choose`` shows what they would be at 3 % false
+refusals) and reported on those of the other. A language model is only asked after
+the same decision: its rate of false answers is at most this.
 """
 
 from __future__ import annotations
