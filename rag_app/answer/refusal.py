@@ -31,13 +31,15 @@ class Thresholds:
 
     The score is ``sentence * best sentence's share + stretch * best stretch's
     share``, plus ``meaning * cosine`` where the embedding model votes; each
-    case has its own ``least``. Chosen by ``benchmarks/answers.py`` on one half of
+    case has its own ``least`` (pairs of Japanese characters are met by chance more
+    often than words). Chosen by ``benchmarks/answers.py`` on one half of
     its questions and reported on the other.
     """
 
     sentence: float = 0.3
     stretch: float = 0.7
     least_by_words: float = 0.4
+    least_by_characters: float = 0.45
     meaning: float = 1.5
     least_with_meaning: float = 1.05
 
@@ -51,12 +53,14 @@ class Signals:
         stretch: the same in a few sentences in a row, title and heading included.
         cosine: best cosine of a vector arm; ``None`` where none voted.
         has_words: whether the question has content words at all.
+        in_characters: whether these are single characters and pairs of them (CJK).
     """
 
     sentence: float
     stretch: float
     cosine: float | None
     has_words: bool
+    in_characters: bool = False
 
 
 def signals(
@@ -83,6 +87,7 @@ def signals(
         ),
         cosine=best if best is None or scale is None else scale(best),
         has_words=bool(weights),
+        in_characters=script_of(" ".join(weights)) == "cjk",
     )
 
 
@@ -90,7 +95,9 @@ def is_answerable(measured: Signals, thresholds: Thresholds) -> bool:
     """Tell whether the passages are worth an answer."""
     score = thresholds.sentence * measured.sentence + thresholds.stretch * measured.stretch
     if measured.cosine is None:
-        return measured.has_words and score >= thresholds.least_by_words
+        characters = measured.in_characters
+        least = thresholds.least_by_characters if characters else thresholds.least_by_words
+        return measured.has_words and score >= least
     return score + thresholds.meaning * measured.cosine >= thresholds.least_with_meaning
 
 

@@ -33,6 +33,11 @@ def test_title_and_heading_count():
     assert measured({"pump": 1.0}, "It is old.", title="Pump manual").stretch == 1.0
 
 
+def test_japanese_is_measured_in_characters():
+    assert measured({"首都": 1.0, "日本": 1.0}, "東京").in_characters
+    assert not measured({"pump": 1.0}, "x").in_characters
+
+
 def test_cosines_are_raw_scores_of_vector_arms_only():
     matched = [{"arm": "words:parent", "score": 17.0}, {"arm": "vectors:child-128", "score": 0.4}]
     assert measured({}, "x", matched=matched).cosine == 0.4
@@ -47,6 +52,8 @@ def test_cosines_are_raw_scores_of_vector_arms_only():
         (Signals(0.1, 0.2, 0.8, has_words=True), True),
         (Signals(0.2, 0.3, 0.2, has_words=True), False),
         (Signals(0.0, 0.0, None, has_words=False), False),
+        (Signals(0.42, 0.42, None, has_words=True), True),
+        (Signals(0.42, 0.42, None, has_words=True, in_characters=True), False),
     ],
 )
 def test_words_or_meaning_decide(found, answerable):
