@@ -16,7 +16,7 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.llms.llm import LLM
 
-from pipelines.errors import LLMServerError, LLMStreamError, RagError
+from pipelines.errors import LLMConnectionError, LLMServerError, LLMStreamError, RagError
 from pipelines.text import count_tokens, sanitise
 from rag_app.models.llm_errors import as_llm_error, is_out_of_quota
 from rag_app.models.llm_usage import Reply, count
@@ -121,21 +121,20 @@ class ReplyStream:
 
     def _end(self) -> None:
         if self._collected.ended_early:
-            raise LLMStreamError("the connection was closed in the middle of the answer")
+            raise LLMStreamError("the connection was closed too early", hint="ask again")
         self._reply = self._calls.reply_of(self._collected)
 
     def _delay_or_raise(self, error: Exception) -> float:
         if not self._collected.text:
             return self._calls.delay_or_raise(error)
         mapped = self._calls.mapped(error)
-        if isinstance(mapped, LLMStreamError):
-            detail = mapped.message
-        else:
-            detail = mapped.message.removeprefix(f"{self._calls.name}: ")
+        reason = mapped.message.removeprefix(f"{self._calls.name}: ")
+        if isinstance(mapped, LLMConnectionError):
+            reason = "the connection was lost"
         raise LLMStreamError(
             f"{self._calls.name}: the answer broke off after "
-            f"{len(self._collected.text)} characters: {detail}",
-            hint=mapped.hint or "ask again",
+            f"{len(self._collected.text)} characters: {reason}",
+            hint="ask again" if isinstance(mapped, LLMConnectionError) else mapped.hint,
         ) from None
 
 

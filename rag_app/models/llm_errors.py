@@ -126,7 +126,7 @@ def as_llm_error(error: BaseException, *, model: str, secrets: Sequence[str] = (
     kind = kind_of(error)
     detail = redact(_detail(error), secrets)
     message = f"{model}: {_WHAT[kind]}" + (f": {detail}" if detail else "")
-    return kind(message, hint=_HINTS.get(kind, ""))
+    return kind(message, hint=_hint(error, kind))
 
 
 def kind_of(error: BaseException) -> type[LLMError]:
@@ -169,6 +169,14 @@ def redact(text: str, secrets: Sequence[str] = ()) -> str:
             text = text.replace(secret, "***")
     line = " ".join(_KEY.sub("***", text).split())
     return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "…"
+
+
+def _hint(error: BaseException, kind: type[LLMError]) -> str:
+    if is_out_of_quota(error):
+        return "the account of this key has nothing left: waiting does not help"
+    if _is_no_answer(error):
+        return "check that llm_base_url is an OpenAI-compatible address; most end in /v1"
+    return _HINTS.get(kind, "")
 
 
 def _detail(error: BaseException) -> str:
