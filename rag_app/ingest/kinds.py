@@ -26,7 +26,8 @@ PIPELINES: Mapping[str, Kinds] = MappingProxyType(
         "child_parent": Kinds(("child-128", "child-256", "child-512"), ()),
         "sentence_window": Kinds(("sentence",), ()),
         "bm25": Kinds((), ("parent",)),
-        "multi_vector": Kinds(("piece",), ("piece",)),
+        # Its strategy searches all that hybrid does, and pieces.
+        "multi_vector": Kinds((*_HYBRID.vectors, "piece"), (*_HYBRID.words, "piece")),
     }
 )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ConfigError
-from rag_app.ingest import kinds_of
+from rag_app.ingest import PIPELINES, kinds_of
+from rag_app.retrieval.strategy import STRATEGIES
 
 
 @pytest.mark.parametrize(
@@ -16,7 +17,7 @@ from rag_app.ingest import kinds_of
         (["child_parent"], ("child-128", "child-256", "child-512"), ()),
         (["sentence_window"], ("sentence",), ()),
         (["bm25"], (), ("parent",)),
-        (["multi_vector"], ("piece",), ("piece",)),
+        (["multi_vector"], ("child-128", "child-256", "piece"), ("parent", "piece")),
         (["hybrid", "naive", "hybrid"], ("child-128", "child-256", "parent"), ("parent",)),
     ],
 )
@@ -47,3 +48,14 @@ def test_an_unknown_pipeline_names_the_known_ones(pipelines: list[str]) -> None:
     with pytest.raises(ConfigError) as error:
         kinds_of(pipelines)
     assert "sentence_window" in error.value.hint
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES)
+def test_pipeline_alone_builds_what_its_strategy_searches(pipeline: str) -> None:
+    kinds = kinds_of([pipeline])
+    missing = [
+        arm.name
+        for arm in STRATEGIES[pipeline].arms
+        if arm.kind not in (kinds.vectors if arm.how == "vectors" else kinds.words)
+    ]
+    assert missing == []
