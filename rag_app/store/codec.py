@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Ints = npt.NDArray[np.int64]
 
-BLOCK = 8192  # characters of a slice of derived text, at most
+BLOCK = 2000  # characters of a slice of derived text: a few of them fill a database page
 # Keys of a Document that say how it was read, not what the user said of it.
 READ_KEYS = frozenset({"read_by"})
 # Keys of a Document that have columns of their own, or belong to a name.
@@ -57,29 +57,31 @@ def unpack_ints(blob: bytes) -> Ints:
     return np.frombuffer(blob, dtype="<i8")
 
 
-def split_blocks(text: str, starts: Iterable[int]) -> list[tuple[int, int, str]]:
-    """Cut a text into (start, stop, slice) without gaps: at page starts, and every ``BLOCK``."""
-    cuts = {0, *(start for start in starts if 0 < start < len(text))}
-    edges = [*sorted(cuts), len(text)]
-    blocks = []
-    for low, high in pairwise(edges):
-        for start in range(low, high, BLOCK):
-            stop = min(start + BLOCK, high)
-            blocks.append((start, stop, text[start:stop]))
-    return blocks
+def split_blocks(text: str) -> list[tuple[int, int, str]]:
+    """Cut a text into (start, stop, slice) of ``BLOCK`` characters."""
+    starts = range(0, len(text), BLOCK)
+    return [(start, min(start + BLOCK, len(text)), text[start : start + BLOCK]) for start in starts]
+
+
+def pack_text(text: str) -> bytes:
+    """Return a text that is rarely read, compressed."""
+    return zlib.compress(text.encode())
+
+
+def unpack_text(blob: bytes) -> str:
+    """Return what :func:`pack_text` packed."""
+    return zlib.decompress(blob).decode()
 
 
 def page_rows(
     page_map: Sequence[Mapping[str, Any]], text: str
-) -> list[tuple[int, int | None, str, int, int, str | None]]:
-    """Return (position, number, label, start, stop, raw); raw is None where the text has it."""
+) -> list[tuple[int, int | None, str, int, int, bytes | None]]:
+    """Return (position, number, label, start, stop, raw); raw is None where the text is it."""
     rows = []
     for position, page in enumerate(page_map):
         start, stop, raw = int(page["start"]), int(page["end"]), str(page.get("raw", ""))
-        same = raw == text[start:stop]
-        rows.append(
-            (position, page["number"], str(page["label"]), start, stop, None if same else raw)
-        )
+        apart = None if raw == text[start:stop] else pack_text(raw)
+        rows.append((position, page["number"], str(page["label"]), start, stop, apart))
     return rows
 
 

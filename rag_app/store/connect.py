@@ -41,7 +41,8 @@ def translated(folder: Path) -> Iterator[None]:
 
 def _ours(error: sqlite3.Error, folder: Path) -> RagError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    if code in _DAMAGED:
+    lacks = str(error).startswith("no such")  # a table or a column that each index has
+    if code in _DAMAGED or lacks:
         return IndexDamagedError(
             f"the database of {folder} is damaged: {error}",
             hint="restore the folder from a copy, or remove it and ingest again",

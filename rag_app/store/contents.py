@@ -126,10 +126,9 @@ def _insert_document(sql: sqlite3.Connection, prepared: Prepared, built: Sequenc
         " VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(content, *row) for row in page_rows(page_map, text)],
     )
-    starts = [int(page["start"]) for page in page_map]
     sql.executemany(
         "INSERT INTO blocks (content, start, stop, text) VALUES (?, ?, ?, ?)",
-        [(content, *block) for block in split_blocks(text, starts)],
+        [(content, *block) for block in split_blocks(text)],
     )
     return content
 

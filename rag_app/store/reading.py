@@ -8,7 +8,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rag_app.store.codec import OWN_KEYS, derive, pack_id, restore, unpack_id, user_metadata
+from rag_app.store.codec import (
+    OWN_KEYS,
+    derive,
+    pack_id,
+    restore,
+    unpack_id,
+    unpack_text,
+    user_metadata,
+)
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
@@ -81,7 +89,7 @@ class Reader:
         """Return the pages that share a character with a span; all of them without an end."""
         from pipelines.documents import Page
 
-        columns = "number, label, start, stop, raw" if raw else "number, label, start, stop, ''"
+        columns = "number, label, start, stop" + (", raw" if raw else "")
         if stop is None:
             where, values = "stop > ? OR ? = 0", (start, start)
         else:
@@ -91,9 +99,13 @@ class Reader:
             (content, *values),
         ).fetchall()
         return [
-            Page(number, label, low, high, self.text(content, low, high) if own is None else own)
-            for number, label, low, high, own in rows
+            Page(row[0], row[1], row[2], row[3], self._raw(content, row) if raw else "")
+            for row in rows
         ]
+
+    def _raw(self, content: int, row: tuple[Any, ...]) -> str:
+        _, _, start, stop, blob = row
+        return self.text(content, start, stop) if blob is None else unpack_text(blob)
 
     def document(self, content: int) -> Document:
         """Return the Document as it was read."""

@@ -64,7 +64,7 @@ CREATE TABLE pages (
     label TEXT NOT NULL,
     start INTEGER NOT NULL,
     stop INTEGER NOT NULL,
-    raw TEXT
+    raw BLOB
 );
 CREATE INDEX pages_start ON pages (content, start, stop, position, number);
 CREATE TABLE blocks (

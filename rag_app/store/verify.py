@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
 from rag_app.store import derived, parts
-from rag_app.store.codec import unpack_id
+from rag_app.store.codec import unpack_id, unpack_text
 from rag_app.store.config import load_config
 from rag_app.store.protocol import Finding, IndexConfig
 from rag_app.store.segments import Segment, VectorSegment, WordSegment, pieces_of
@@ -49,6 +50,7 @@ def verify_index(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
         "database": lambda: _integrity(sql),
         **{name: _query(sql, statement) for name, statement in _LINKS.items()},
         "document→text": lambda: _blocks(sql),
+        "page→raw text": lambda: _raw(sql),
         "content→nodes": lambda: _counts(sql),
         "vector→node": lambda: _vectors(sql, load_config(config).dimension),
         "words→node": lambda: _words(sql),
@@ -99,6 +101,16 @@ def _blocks(sql: sqlite3.Connection) -> Iterator[str]:
             at = stop
         if at != length:
             yield f"{name}: {at} of {length} characters are there"
+
+
+def _raw(sql: sqlite3.Connection) -> Iterator[str]:
+    for content, position, blob in sql.execute(
+        "SELECT content, position, raw FROM pages WHERE raw IS NOT NULL"
+    ):
+        try:
+            unpack_text(blob)
+        except (zlib.error, ValueError, TypeError) as error:
+            yield f"page {position} of content {content} does not read: {error}"
 
 
 def _counts(sql: sqlite3.Connection) -> Iterator[str]:

@@ -118,6 +118,14 @@ def test_another_programs_database_is_refused(tmp_path: Path) -> None:
         open_store(tmp_path)
 
 
+def test_a_database_that_lacks_a_table_is_damaged(folder: Path) -> None:
+    sql = sqlite3.connect(folder / DATABASE)
+    sql.execute("DROP TABLE terms")
+    sql.close()
+    with pytest.raises(IndexDamagedError, match="no such table: terms"):
+        found(folder)
+
+
 def test_a_newer_schema_names_both_versions(folder: Path) -> None:
     sql = sqlite3.connect(folder / DATABASE)
     sql.execute("PRAGMA user_version = 99")

@@ -99,7 +99,7 @@ def test_a_long_text_is_read_across_blocks(store: Store) -> None:
     with store.writer() as writer:
         writer.put(content)
     with store.snapshot() as snapshot:
-        for start, end in [(0, 30_000), (8_190, 8_194), (16_384, 16_385), (29_999, 30_000)]:
+        for start, end in [(0, 30_000), (1_999, 2_001), (4_000, 4_001), (29_999, 30_000)]:
             assert snapshot.text("long", start, end) == text[start:end]
     assert store.verify() == []
 
