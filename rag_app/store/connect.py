@@ -21,6 +21,7 @@ from pipelines.errors import (
 from rag_app.store.schema import DATABASE, check_schema
 
 _BUSY_SECONDS = 10.0
+_CACHE_KB = 16_384  # a large index's inner pages stay in memory from one query to the next
 _IDLE = 16  # connections kept open for the next query
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
@@ -200,7 +201,6 @@ def open_writer(folder: Path) -> sqlite3.Connection:
             # checkpoint on, which ends a run before it is reported: one wait for
             # the disk per run, not per file. A power cut before leaves whole files.
             sql.execute("PRAGMA synchronous = NORMAL")
-            sql.execute("PRAGMA cache_size = -65536")
         except BaseException:
             sql.close()
             raise
@@ -241,6 +241,7 @@ def _connect(database: Path, mode: str) -> sqlite3.Connection:
         check_same_thread=False,  # the pool hands a connection to one thread at a time
     )
     sql.execute("PRAGMA temp_store = MEMORY")
+    sql.execute(f"PRAGMA cache_size = -{_CACHE_KB}")
     return sql
 
 

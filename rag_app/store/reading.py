@@ -28,6 +28,7 @@ _COLUMNS = (
     " n.heading, n.window_start, n.window_end, n.text, n.extra, p.node_id, p.start, p.stop"
     " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
 )
+_AT_A_TIME = 500  # ids in one statement: SQLite allows 999 marks in its older versions
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class _Content:
     title: str
     names: dict[str, str]
     user: dict[str, Any]
+    pages: int
 
 
 class Reader:
@@ -49,13 +51,14 @@ class Reader:
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh nodes by id; ids that are not here are left out."""
-        found = {}
-        for node_id in dict.fromkeys(node_ids):
-            row = self._sql.execute(f"{_COLUMNS} WHERE n.node_id = ?", (pack_id(node_id),))
-            values = row.fetchone()
-            if values is not None:
-                found[node_id] = self._node(values)
-        return found
+        wanted = list(dict.fromkeys(node_ids))
+        rows: dict[str, tuple[Any, ...]] = {}
+        for start in range(0, len(wanted), _AT_A_TIME):
+            some = [pack_id(node_id) for node_id in wanted[start : start + _AT_A_TIME]]
+            marks = ",".join("?" * len(some))
+            found = self._sql.execute(f"{_COLUMNS} WHERE n.node_id IN ({marks})", some)
+            rows |= {unpack_id(values[0]): values for values in found.fetchall()}
+        return {node_id: self._node(rows[node_id]) for node_id in wanted if node_id in rows}
 
     def children(self, passage_id: str, kind: str | None) -> list[BaseNode]:
         """Return the nodes that lead to a passage, by kind and position."""
@@ -142,7 +145,8 @@ class Reader:
         text, extra, lead_id, lead_start, lead_stop = values[11:]
         about = self._content(content)
         low, high = (lead_start, lead_stop) if start is None else (start, stop)
-        pages = [] if low is None else self.pages(content, low, high, raw=False)
+        paged = about.pages > 0 and low is not None
+        pages = self.pages(content, low, high, raw=False) if paged else []
         return restore(
             derive(kind, about.title, script, own, pages, about.user),
             extra,
@@ -156,8 +160,9 @@ class Reader:
 
     def _content(self, content: int) -> _Content:
         if content not in self._contents:
-            document_id, title, origin, metadata = self._sql.execute(
-                "SELECT document_id, title, origin, metadata FROM contents WHERE content = ?",
+            document_id, title, origin, metadata, pages = self._sql.execute(
+                "SELECT document_id, title, origin, metadata, pages FROM contents"
+                " WHERE content = ?",
                 (content,),
             ).fetchone()
             name = self._sql.execute(
@@ -168,7 +173,7 @@ class Reader:
             file_name, file_path = name or ("", "")
             names = {"file_name": file_name, "file_path": file_path, "origin": origin}
             user = user_metadata(json.loads(metadata))
-            self._contents[content] = _Content(document_id, title, names, user)
+            self._contents[content] = _Content(document_id, title, names, user, pages)
         return self._contents[content]
 
 
