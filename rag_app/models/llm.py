@@ -22,7 +22,7 @@ from llama_index.llms.openai.utils import (
 from llama_index.llms.openai_like import OpenAILike  # type: ignore[import-untyped]
 from pydantic import Field, PrivateAttr
 
-from pipelines.errors import ConfigError, LLMAuthError
+from pipelines.errors import ConfigError, LLMAuthError, RagError
 from rag_app.models.bounded_http import bounded_async_client, bounded_client
 from rag_app.models.closing import aclosed_with_reader, closed_with_reader
 from rag_app.settings import Settings
@@ -87,6 +87,11 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
     ) -> ChatResponseAsyncGen:
         return aclosed_with_reader(await super()._astream_chat(messages, **kwargs))
 
+    def known_models(self) -> list[str]:
+        """Ask the server which models it serves; empty when it does not say."""
+        entries = ask_models(str(self.api_base), self.api_key, self.timeout)
+        return [name for entry in entries if isinstance(name := entry.get("id"), str)]
+
     def _window(self) -> int:
         if self.known_window is not None:
             return self.known_window
@@ -118,16 +123,19 @@ def ask_window(base_url: str, model: str, key: str | None, timeout: float) -> in
 
     A failure is no error here: the call itself will say what is wrong.
     """
+    entries = ask_models(base_url, key, timeout)
+    return next((_window_of(entry) for entry in entries if entry.get("id") == model), None)
+
+
+def ask_models(base_url: str, key: str | None, timeout: float) -> list[dict[str, Any]]:
+    """Return a server's list of models as it gives it; empty when it gives none."""
     headers = {"Authorization": f"Bearer {key}"} if key and key != _NO_KEY else {}
-    seconds = min(timeout, _PROBE_SECONDS)
     try:
-        with bounded_client(seconds) as client:
+        with bounded_client(min(timeout, _PROBE_SECONDS)) as client:
             response = client.get(f"{base_url}/models", headers=headers)
-            models = response.json()["data"]
-            entry = next(m for m in models if m["id"] == model)
-            return _window_of(entry)
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, LookupError, TypeError, StopIteration):
-        return None
+            return [entry for entry in response.json()["data"] if isinstance(entry, dict)]
+    except (httpx.HTTPError, httpx.InvalidURL, RagError, ValueError, LookupError, TypeError):
+        return []
 
 
 def _window_of(entry: dict[str, Any]) -> int | None:

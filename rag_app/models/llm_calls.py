@@ -2,12 +2,14 @@
 
 A model object of ours retries nothing itself; one of the user's that retries
 by its own setting (``max_retries``) is not retried here, since retries of
-retries multiply.
+retries multiply. A time-out is not retried: a slow server would do the same work
+twice, and be as late again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
@@ -16,7 +18,13 @@ from typing import Any
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
 from llama_index.core.llms.llm import LLM
 
-from pipelines.errors import LLMConnectionError, LLMServerError, LLMStreamError, RagError
+from pipelines.errors import (
+    LLMConnectionError,
+    LLMServerError,
+    LLMStreamError,
+    LLMTimeoutError,
+    RagError,
+)
 from pipelines.text import count_tokens, sanitise
 from rag_app.models.llm_errors import as_llm_error, is_out_of_quota
 from rag_app.models.llm_usage import Reply, count
@@ -56,7 +64,7 @@ async def achat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
             response = await llm.achat(messages)
             return calls.reply(response)
         except Exception as error:
-            await asyncio.sleep(calls.delay_or_raise(error))
+            await asyncio.sleep(await asyncio.to_thread(calls.delay_or_raise, error))
 
 
 class ReplyStream:
@@ -107,7 +115,7 @@ class ReplyStream:
                 self._end()
                 return
             except Exception as error:
-                await asyncio.sleep(self._delay_or_raise(error))
+                await asyncio.sleep(await asyncio.to_thread(self._delay_or_raise, error))
 
     def _deltas(self) -> Iterator[str]:
         responses = self._calls.llm.stream_chat(self._calls.messages)
@@ -152,12 +160,19 @@ class _Calls:
         return model_name(self.llm)
 
     def mapped(self, error: Exception) -> RagError:
-        return as_llm_error(error, model=self.name, secrets=_secrets(self.llm))
+        return as_llm_error(
+            error,
+            model=self.name,
+            secrets=_secrets(self.llm),
+            timeout=_timeout(self.llm),
+            known_models=getattr(self.llm, "known_models", tuple),
+        )
 
     def delay_or_raise(self, error: Exception) -> float:
         """Return how many seconds to wait before the retry, or raise the error as ours."""
         mapped = self.mapped(error)
-        if not mapped.retryable or self.count > self._retries or is_out_of_quota(error):
+        hopeless = isinstance(mapped, LLMTimeoutError) or is_out_of_quota(error)
+        if not mapped.retryable or hopeless or self.count > self._retries:
             # "from None": the client's own error may quote the key.
             raise mapped from None
         return min(_retry_after(error), _LONGEST_DELAY)
@@ -238,13 +253,19 @@ def _get(holder: Any, name: str) -> Any:
 def _retry_after(error: Exception) -> float:
     headers = getattr(getattr(error, "response", None), "headers", None) or {}
     with suppress(TypeError, ValueError):
-        return max(float(headers.get("retry-after") or ""), 0.0)
+        seconds = float(headers.get("retry-after") or "")
+        return _RETRY_DELAY if math.isnan(seconds) else max(seconds, 0.0)
     return _RETRY_DELAY
 
 
 def _secrets(llm: LLM) -> list[str]:
     values = [getattr(llm, name, None) for name in ("api_key", "token")]
     return [value for value in values if isinstance(value, str) and len(value) > 3]
+
+
+def _timeout(llm: LLM) -> float | None:
+    seconds = getattr(llm, "timeout", None)
+    return float(seconds) if isinstance(seconds, int | float) else None
 
 
 def _close(responses: Any) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from difflib import SequenceMatcher
 
 from pipelines.errors import (
     LLMAuthError,
@@ -25,6 +26,7 @@ from pipelines.errors import (
 )
 
 _LONGEST_MESSAGE = 300
+_SHOWN_MODELS = 5
 _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|key|hf)[-_][\w\-*.]{6,}|(?<=[Bb]earer )\S+")
 
 # The most specific name along an error's inheritance decides.
@@ -87,7 +89,23 @@ _BY_STATUS: dict[int, type[LLMError]] = {
     404: LLMNotFoundError,
     408: LLMTimeoutError,
     429: LLMRateLimitError,
+    504: LLMTimeoutError,
 }
+
+# Many servers answer 400 for a model that they do not have. What they write: llama.cpp
+# "model not found"; vLLM and SGLang "The model `x` does not exist"; LM Studio "Invalid model
+# identifier", "No models loaded"; Ollama 'model "x" not found, try pulling it first';
+# OpenRouter "x is not a valid model ID"; LiteLLM "Invalid model name"; transformers serve
+# "Server is pinned to 'x'".
+_REFUSALS = (400, 422)
+_UNKNOWN_MODEL = re.compile(
+    r"""\b(?:invalid|unknown|no\ such|not\ a\ valid)\ model\b
+      | \bmodels?\b(?!').{0,100}?\b
+        (?:not\ (?:be\ )?(?:found|available|served|loaded)|(?:does\ not|doesn't)\ exist)\b
+      | \bno\ models?\ (?:loaded|found|available)\b
+      | \bserver\ is\ pinned\ to\b""",
+    re.I | re.X,
+)
 
 _WHAT: dict[type[LLMError], str] = {
     LLMError: "the language model failed",
@@ -103,36 +121,52 @@ _WHAT: dict[type[LLMError], str] = {
 
 _HINTS: dict[type[LLMError], str] = {
     LLMAuthError: "set llm_api_key (RAG_LLM_API_KEY) to a key of this server",
-    LLMNotFoundError: "check the model's name in llm, and llm_base_url",
+    LLMNotFoundError: "check the model's name in llm (RAG_LLM), and llm_base_url",
     LLMRequestError: "a lower llm_context_window or llm_max_tokens helps when the text is too long",
     LLMRateLimitError: "wait, or ask fewer questions at once",
     LLMServerError: "ask again later",
     LLMConnectionError: "check that the server runs and that llm_base_url is its address",
-    LLMTimeoutError: "ask again, or set a longer llm_timeout",
+    LLMTimeoutError: "a slow model needs a longer llm_timeout (RAG_LLM_TIMEOUT), in seconds",
     LLMStreamError: "ask again",
 }
 
 
-def as_llm_error(error: BaseException, *, model: str, secrets: Sequence[str] = ()) -> RagError:
+def as_llm_error(
+    error: BaseException,
+    *,
+    model: str,
+    secrets: Sequence[str] = (),
+    timeout: float | None = None,
+    known_models: Callable[[], Sequence[str]] = tuple,
+) -> RagError:
     """Return the error of ours that an error of a client means.
 
     Args:
         error: what was raised; an error of ours comes back as it is.
         model: name of the model, for the message.
         secrets: strings that must not stand in the message.
+        timeout: seconds that were waited, where known.
+        known_models: asked when the server does not know the model; what it serves, if it says.
     """
     if isinstance(error, RagError):
         return error
     kind = kind_of(error)
+    if kind is LLMTimeoutError and timeout is not None and status_of(error) is None:
+        return kind(f"{model}: the server did not answer within {timeout:g} s", hint=_HINTS[kind])
     detail = redact(_detail(error), secrets)
     message = f"{model}: {_WHAT[kind]}" + (f": {detail}" if detail else "")
-    return kind(message, hint=_hint(error, kind))
+    hint = _hint(error, kind)
+    if kind is LLMNotFoundError and (known := known_models()):
+        hint = redact(f"the server knows {_some_of(known, model)}", secrets)
+    return kind(message, hint=hint)
 
 
 def kind_of(error: BaseException) -> type[LLMError]:
     """Return the class of ours for an error."""
     status = status_of(error)
     if status is not None and status >= 400:
+        if status in _REFUSALS and is_unknown_model(error):
+            return LLMNotFoundError
         return _BY_STATUS.get(status, LLMServerError if status >= 500 else LLMRequestError)
     for base in type(error).__mro__:
         root = base.__module__.partition(".")[0].replace("httpx2", "httpx")
@@ -157,6 +191,16 @@ def status_of(error: BaseException) -> int | None:
     return None
 
 
+def is_unknown_model(error: BaseException) -> bool:
+    """Tell whether a refusal says, in the words of the common servers, that there is no such model.
+
+    The code decides where there is one, the wording else: no two servers write alike.
+    """
+    if getattr(error, "code", None) == "model_not_found":
+        return True
+    return _UNKNOWN_MODEL.search(_detail(error)) is not None
+
+
 def is_out_of_quota(error: BaseException) -> bool:
     """Tell whether a 429 means that nothing is left, so that waiting does not help."""
     return getattr(error, "code", None) == "insufficient_quota"
@@ -169,6 +213,14 @@ def redact(text: str, secrets: Sequence[str] = ()) -> str:
             text = text.replace(secret, "***")
     line = " ".join(_KEY.sub("***", text).split())
     return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "…"
+
+
+def _some_of(names: Sequence[str], wanted: str) -> str:
+    """Return the names that are most like the wanted one, and how many more there are."""
+    likeness = {name: SequenceMatcher(None, name.casefold(), wanted.casefold()) for name in names}
+    nearest = sorted(likeness, key=lambda name: -likeness[name].ratio())[:_SHOWN_MODELS]
+    more = len(likeness) - len(nearest)
+    return ", ".join(nearest) + (f" and {more} more" if more else "")
 
 
 def _hint(error: BaseException, kind: type[LLMError]) -> str:

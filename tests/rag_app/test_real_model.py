@@ -12,7 +12,7 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import Document
 
-from pipelines.errors import LLMRequestError
+from pipelines.errors import LLMNotFoundError
 from rag_app.answer.marks import has_words
 from rag_app.answer.response import Answer
 from rag_app.cli.app import run
@@ -251,5 +251,5 @@ def test_model_that_the_server_does_not_serve_is_an_error_that_names_it(
     settings: Settings, index: Index
 ) -> None:
     other = load_llm(settings.model_copy(update={"llm": "like:other"}))
-    with pytest.raises(LLMRequestError, match="other"):
+    with pytest.raises(LLMNotFoundError, match="other"):
         index.as_query_engine(llm=other).query(LEAD_TIME)

@@ -117,10 +117,47 @@ def test_one_failure_is_made_good_by_the_retry(call):
 
 
 @way
-def test_a_stall_is_a_timeout(call):
-    with OpenAIServer(Stall()) as server, pytest.raises(LLMTimeoutError, match="llm_timeout"):
+def test_a_stall_is_a_timeout_and_the_work_is_not_asked_for_twice(call):
+    stalled = OpenAIServer(Stall(), Reply(TEXT))
+    with stalled as server, pytest.raises(LLMTimeoutError, match=r"within 0\.15 s.*llm_timeout"):
         call(model(server, llm_timeout=0.15))
-    assert len(server.chats) == 2
+    assert len(server.chats) == 1
+
+
+@way
+def test_a_gateway_that_waited_in_vain_is_not_asked_again(call):
+    with OpenAIServer(Failure(504), Reply(TEXT)) as server, pytest.raises(LLMTimeoutError):
+        call(model(server))
+    assert len(server.chats) == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "waited"), [("3", 3.0), ("9999", 10.0), ("-1", 0.0), ("nan", 0.0), ("soon", 0.0)]
+)
+def test_the_wait_that_a_server_asks_for_is_kept_within_bounds(asked, waited, monkeypatch):
+    waits = []
+    monkeypatch.setattr(llm_calls.time, "sleep", waits.append)
+    busy = Failure(429, headers={"Retry-After": asked})
+    with OpenAIServer(busy, Reply(TEXT)) as server:
+        assert chat(model(server), ASK).text == TEXT
+    assert waits == [waited]
+
+
+@way
+def test_an_unknown_model_is_told_the_names_of_the_known_ones(call):
+    names = [{"id": "smol-135m"}, {"id": "qwen-7b"}, {"name": "odd"}, 3]
+    unknown = OpenAIServer(Failure(400, "model not found"), models=names)
+    with unknown as server, pytest.raises(LLMNotFoundError, match="smol-135m") as caught:
+        call(model(server))
+    assert len(server.chats) == 1
+    assert "qwen-7b" in caught.value.hint
+
+
+@pytest.mark.parametrize("models", [None, []])
+def test_an_unknown_model_of_a_server_without_a_list_is_told_the_setting(models):
+    unknown = OpenAIServer(Failure(404, "no such model"), models=models)
+    with unknown as server, pytest.raises(LLMNotFoundError, match="RAG_LLM"):
+        chat(model(server), ASK)
 
 
 @way

@@ -67,6 +67,7 @@ def test_the_table_names_no_class_that_is_gone():
         (429, LLMRateLimitError),
         (500, LLMServerError),
         (503, LLMServerError),
+        (504, LLMTimeoutError),
         (529, LLMServerError),
     ],
 )
@@ -124,3 +125,79 @@ def test_long_messages_are_cut_and_put_on_one_line():
 
 def test_every_mapped_error_is_an_error_of_ours():
     assert all(issubclass(kind, RagError) for kind in BY_NAME.values())
+
+
+class Refusal(Exception):
+    """A refusal as the OpenAI client raises it: status, code, body (its inner "error")."""
+
+    def __init__(self, body, status=400, code=None):
+        super().__init__(str(body))
+        self.status_code, self.body, self.code = status, body, code
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"code": 400, "message": "model not found", "type": "invalid_request_error"},
+        {"object": "error", "message": "The model `m` does not exist.", "code": 404},
+        {"error": 'Invalid model identifier "m". Please specify a valid downloaded model'},
+        {"message": "No models loaded. Please load a model in the developer page."},
+        {"message": 'Model "m" not found. Please load it first.', "param": "model"},
+        {"message": 'model "m" not found, try pulling it first'},
+        {"message": "m is not a valid model ID", "code": 400},
+        {"message": "Invalid model name passed in model=m. Call `/v1/models`."},
+        {"detail": "Server is pinned to 'k'; requested 'm'."},
+    ],
+    ids=[
+        "llama.cpp",
+        "vllm",
+        "lmstudio-1",
+        "lmstudio-2",
+        "lmstudio-3",
+        "ollama",
+        "openrouter",
+        "litellm",
+        "transformers",
+    ],
+)
+@pytest.mark.parametrize("status", [400, 422, 404])
+def test_an_unknown_model_is_recognised_by_what_the_common_servers_write(body, status):
+    assert kind_of(Refusal(body, status)) is LLMNotFoundError
+
+
+def test_an_unknown_model_is_recognised_by_its_code():
+    assert kind_of(Refusal({"message": "no"}, code="model_not_found")) is LLMNotFoundError
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "This model's maximum context length is 4096 tokens. However, you requested 9000 tokens.",
+        "Unsupported value: 'temperature' does not support 0.0 with this model.",
+        "the request exceeds the available context size, try increasing it",
+        "Invalid request: messages must not be empty",
+    ],
+)
+def test_other_refusals_are_not_taken_for_an_unknown_model(message):
+    assert kind_of(Refusal({"message": message})) is LLMRequestError
+
+
+def test_the_models_of_the_server_are_named_the_most_alike_first():
+    known = ["other", "gpt-x", "smol-135m", "smol-360m", "a", "b", "smol-1b"]
+    error = as_llm_error(
+        Refusal({"message": "model not found"}), model="smol-135", known_models=lambda: known
+    )
+    assert error.hint.startswith("the server knows smol-135m, smol-1b, smol-360m, ")
+    assert error.hint.endswith(" and 2 more")
+
+
+def test_a_server_that_lists_nothing_leaves_the_hint():
+    error = as_llm_error(Refusal({}, 404), model="m", known_models=list)
+    assert "RAG_LLM" in error.hint
+
+
+def test_a_time_out_names_the_seconds_and_the_setting():
+    error = as_llm_error(httpx.ReadTimeout("timed out"), model="m", timeout=60.0)
+    assert str(error).startswith("m: the server did not answer within 60 s (")
+    assert "llm_timeout" in error.hint
+    assert "RAG_LLM_TIMEOUT" in error.hint
