@@ -21,7 +21,7 @@ says whether the same call may succeed later without a change.
     │   ├── IndexExistsError    there is one already
     │   ├── IndexDamagedError   the database does not read
     │   ├── IndexNewerError     written by a newer version of this program
-    │   ├── IndexMismatchError  made with another model, chunking or tokenizer
+    │   ├── IndexMismatchError  made with another model, chunking, tokenizer or set of tables
     │   ├── IndexLockedError    another process writes              (retryable)
     │   ├── IndexReadOnlyError  it may not be written here
     │   └── MissingNodesError   a strategy reads nodes that were not built
@@ -125,7 +125,7 @@ class IndexNewerError(StoreError):
 
 
 class IndexMismatchError(StoreError):
-    """The index was made with another model, chunking or tokenizer."""
+    """The index was made with another model, chunking, tokenizer or set of tables."""
 
 
 class IndexLockedError(StoreError):

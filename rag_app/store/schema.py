@@ -14,9 +14,10 @@ from __future__ import annotations
 import secrets
 import sqlite3
 
-from pipelines.errors import IndexDamagedError, IndexNewerError
+from pipelines.errors import IndexDamagedError, IndexMismatchError, IndexNewerError
 
-SCHEMA_VERSION = 1
+# Raised with every change of the tables: an index of other tables is not read.
+SCHEMA_VERSION = 2
 APPLICATION_ID = 0x52414731  # "RAG1": tells an index from any other SQLite file
 DATABASE = "index.sqlite"
 DERIVED = "derived"
@@ -159,6 +160,7 @@ def check_schema(connection: sqlite3.Connection, where: str) -> None:
 
     Raises:
         IndexDamagedError: another program's database, or one without our tables.
+        IndexMismatchError: written by an earlier version, with other tables.
         IndexNewerError: written by a later version of this program.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -170,6 +172,13 @@ def check_schema(connection: sqlite3.Connection, where: str) -> None:
         )
     if version > SCHEMA_VERSION:
         raise IndexNewerError(
-            f"{where} has schema {version}; this program knows schemas up to {SCHEMA_VERSION}",
+            f"{where} was made by a later version of this program, with schema {version}; "
+            f"this one reads schema {SCHEMA_VERSION}",
             hint="install the version of this program that wrote it, or a later one",
+        )
+    if version < SCHEMA_VERSION:
+        raise IndexMismatchError(
+            f"{where} was made by an earlier version of this program, with schema {version}; "
+            f"this one reads schema {SCHEMA_VERSION}",
+            hint="ingest its files again into another folder, or remove this one first",
         )

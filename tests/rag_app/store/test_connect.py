@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 import threading
@@ -14,12 +15,14 @@ import pytest
 from pipelines.errors import (
     IndexDamagedError,
     IndexExistsError,
+    IndexMismatchError,
     IndexNewerError,
     IndexNotFoundError,
     IndexReadOnlyError,
     StoreError,
 )
-from rag_app.store.schema import DATABASE
+from rag_app.store.connect import open_writer
+from rag_app.store.schema import _TABLES, DATABASE, SCHEMA_VERSION
 from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
 
@@ -130,8 +133,24 @@ def test_a_newer_schema_names_both_versions(folder: Path) -> None:
     sql = sqlite3.connect(folder / DATABASE)
     sql.execute("PRAGMA user_version = 99")
     sql.close()
-    with pytest.raises(IndexNewerError, match="schema 99; this program knows schemas up to 1"):
+    with pytest.raises(IndexNewerError, match=f"schema 99; this one reads schema {SCHEMA_VERSION}"):
         open_store(folder)
+
+
+def test_an_index_with_earlier_tables_is_told_before_anything_is_read(folder: Path) -> None:
+    sql = sqlite3.connect(folder / DATABASE)
+    sql.execute("PRAGMA user_version = 1")
+    sql.execute("ALTER TABLE contents DROP COLUMN length")
+    sql.close()
+    for attempt in (lambda: open_store(folder), lambda: open_writer(folder)):
+        with pytest.raises(IndexMismatchError, match=r"made by an earlier version.* with schema 1"):
+            attempt()
+
+
+def test_the_schema_has_another_number_when_its_tables_change() -> None:
+    """Raise SCHEMA_VERSION and write the digest of the new tables here."""
+    digest = hashlib.sha256(_TABLES.encode()).hexdigest()[:16]
+    assert (SCHEMA_VERSION, digest) == (2, "2aeab186cd556fa2")
 
 
 def test_the_log_of_a_removed_database_does_not_get_into_a_new_one(folder: Path) -> None:
