@@ -14,6 +14,7 @@ from rag_app.answer.checks import SentenceChecker
 from rag_app.answer.citations import CitationBook
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.extractive import rank_sentences
+from rag_app.answer.fence import FenceFilter
 from rag_app.answer.marks import AnswerFilter, has_words, sentences_with_marks
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
@@ -58,6 +59,7 @@ class Generation:
         self._ranked = [one.sentence for one in scored]
         self._request = build_request(plan, self._ranked, llm, prompts, limits)
         self._book = CitationBook(plan.passages, evidence)
+        self._fences = FenceFilter(self._request.fence, [passage.text for passage in plan.passages])
         self._filter = AnswerFilter(self._renumber, prompts.answer.refusal)
         self._stream = ReplyStream(llm, self._request.messages)
         self._said_first = False
@@ -99,18 +101,18 @@ class Generation:
         return self._answer(text, self._stream.reply)
 
     def _whole(self, reply: Reply) -> Answer:
-        text = self._filter.feed(reply.text)
+        text = self._filter.feed(self._fences.feed(reply.text))
         return self._answer(text + self._close(), reply)
 
     def _shown(self, delta: str) -> str:
-        shown = self._filter.feed(delta)
+        shown = self._filter.feed(self._fences.feed(delta))
         if shown and not self._said_first:
             self._said_first = True
             self._on_first_words()
         return shown
 
     def _close(self) -> str:
-        last = self._filter.close()
+        last = self._filter.feed(self._fences.close()) + self._filter.close()
         if self._filter.refused:
             return str(compose.refused(self._plan.question, self._prompts.messages))
         if not has_words(self._filter.raw):

@@ -18,20 +18,27 @@ _MARK = re.compile(
     )(?P<item>.*\S)\s*$""",
     re.X | re.I,
 )
+_JSON_STRING = re.compile(r'"(?:[^"\\]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 _AROUND = "\"'“”‘’「」『』`*_ \t"
 
 
-def parse_list(reply: str, limit: int) -> list[str]:
+def parse_list(reply: str, limit: int, *, cut: bool = False) -> list[str]:
     """Return at most ``limit`` different items of a model's reply, in its order.
+
+    Args:
+        reply: as the model wrote it.
+        limit: how many items are wanted.
+        cut: whether the model was stopped in the middle: its last item is left out then.
 
     Numbers, bullets, quotes, fences, a preamble and thoughts are left out; a JSON
     list is read as one. Where some lines are marked as items, only they count.
     Nothing usable gives an empty list.
     """
-    text = _FENCE.sub("", _THOUGHTS.sub("", sanitise(reply))).strip()
+    text = _FENCE.sub("", _THOUGHTS.sub("", sanitise(reply)))
+    found = _json_items(text) or (_cut_json_items(text) if cut else [])
     items: dict[str, str] = {}
-    for raw in _json_items(text) or _line_items(text):
-        item = " ".join(raw.split()).strip(_AROUND)
+    for raw in found or _line_items(_whole_lines(text) if cut else text):
+        item = " ".join(sanitise(raw).split()).strip(_AROUND)
         # Without a letter or digit it is no sentence; a very long one is an essay.
         if any(map(str.isalnum, item)) and len(item) <= LONGEST_ITEM:
             items.setdefault(normalise(item), item)
@@ -47,6 +54,18 @@ def _json_items(text: str) -> list[str]:
     except (ValueError, RecursionError):
         return []
     return [item for item in found if isinstance(item, str)]
+
+
+def _cut_json_items(text: str) -> list[str]:
+    """Return the strings of a JSON list that were written to their closing quote."""
+    _, opened, rest = text.partition("[")
+    written = _JSON_STRING.findall(rest) if opened and rest.lstrip().startswith('"') else []
+    return [json.loads(string, strict=False) for string in written]
+
+
+def _whole_lines(text: str) -> str:
+    """Return the lines before the last one, which ends in the middle."""
+    return text[: max(text.rfind("\n"), 0)]
 
 
 def _line_items(text: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms.llm import LLM
@@ -12,11 +12,12 @@ from llama_index.core.schema import BaseNode, IndexNode, MetadataMode, TextNode
 
 from pipelines.errors import RagError
 from pipelines.passages import piece_of
-from pipelines.text import language_name
-from rag_app.answer.fence import fenced, new_fence
+from pipelines.text import language_name, sentence_spans
+from rag_app.answer.fence import fenced, new_fence, without_fence
 from rag_app.answer.lists import parse_list
 from rag_app.answer.prompts import Prompts, fill, load_prompts
 from rag_app.models.llm_calls import chat
+from rag_app.models.llm_usage import Reply
 
 QUESTIONS = 3
 # A summary longer than a child is cut by most embedding models.
@@ -68,20 +69,20 @@ class PieceWriter:
 
     def _write(self, passage: BaseNode) -> WrittenPieces:
         try:
-            summary = " ".join(self._ask(passage, self._prompts.summary_system).split())
+            summary = _summary(self._ask(passage, self._prompts.summary_system))
             reply = self._ask(passage, self._prompts.questions_system)
         except RagError as error:
             return WrittenPieces(passage.node_id, error=error)
         if not isinstance(passage, TextNode):
             raise TypeError(f"{type(passage).__name__} is no passage")
-        written = {summary[:LONGEST_SUMMARY]: "summary"} if summary else {}
+        written = {summary: "summary"} if summary else {}
         # Small models give a question as the summary too: one text is one piece.
-        for text in parse_list(reply, self._questions):
+        for text in parse_list(reply.text, self._questions, cut=reply.cut):
             written.setdefault(text, "question")
         pieces = (piece_of(passage, text, {"piece": what}) for text, what in written.items())
         return WrittenPieces(passage.node_id, tuple(pieces))
 
-    def _ask(self, passage: BaseNode, system: str) -> str:
+    def _ask(self, passage: BaseNode, system: str) -> Reply:
         text = passage.get_content(metadata_mode=MetadataMode.NONE)
         fence = new_fence([text])
         words = {"language": language_name(text), "count": self._questions, "fence": fence}
@@ -92,4 +93,14 @@ class PieceWriter:
                 role=MessageRole.USER, content=fill(self._prompts.user, passages=shown, **words)
             ),
         ]
-        return chat(self._llm, messages).text
+        reply = chat(self._llm, messages)
+        return replace(reply, text=without_fence(reply.text, fence, [text]))
+
+
+def _summary(reply: Reply) -> str:
+    """Return the whole sentences of a summary; of one that was cut in its first, what there is."""
+    text = " ".join(reply.text.split())
+    cut = reply.cut or len(text) > LONGEST_SUMMARY
+    text = text[:LONGEST_SUMMARY]
+    spans = sentence_spans(text)
+    return text[: spans[-1][0]].rstrip() if cut and len(spans) > 1 else text

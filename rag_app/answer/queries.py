@@ -41,4 +41,5 @@ def generate_queries(
         ],
     )
     same = normalise(question)
-    return [q for q in parse_list(reply.text, count + 1) if normalise(q) != same][:count]
+    written = parse_list(reply.text, count + 1, cut=reply.cut)
+    return [query for query in written if normalise(query) != same][:count]

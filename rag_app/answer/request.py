@@ -54,11 +54,13 @@ class ModelRequest:
         messages: for the model.
         sent: the passages, in the order of the numbers given to the model.
         report: what was used and cut.
+        fence: the word that fences the passages.
     """
 
     messages: list[ChatMessage]
     sent: list[Sent]
     report: ContextReport
+    fence: str
 
 
 def build_request(
@@ -104,6 +106,7 @@ def build_request(
         messages=_messages(plan.question, prompts, fence, "\n\n".join(blocks)),
         sent=[_sent(plan, one) for one in packed],
         report=report,
+        fence=fence,
     )
 
 

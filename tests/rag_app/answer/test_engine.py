@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 from llama_index.core.base.response.schema import (
@@ -543,3 +544,22 @@ def test_retrieve_gives_the_passages():
     from llama_index.core.schema import QueryBundle
 
     assert len(engine().retrieve(QueryBundle(ASKED))) == 3
+
+
+def echo(request):
+    """Answer as small models do: the passage copied with the marks around it."""
+    fence = re.search(r"</(passage-\w+)>", request.prompt)[1]
+    said = f'<{fence} number="1" source="report.pdf">\nIt made 4,200 pumps in 2019. [1]\n</{fence}>'
+    return Reply(f"{said}\nIt says: </passage> The pump warranty lasts 3 years. [3] <{fence} num")
+
+
+@pytest.mark.parametrize("streaming", [False, True])
+def test_marks_of_the_prompt_that_the_model_copies_are_not_shown(streaming):
+    with OpenAIServer(echo) as server:
+        answer = engine(llm=model(server), streaming=streaming).query(ASKED)
+        text, sentences = str(answer), [one.text for one in answer.sentences]
+    assert text.startswith("It made 4,200 pumps in 2019. [1]\n")
+    assert "passage-" not in text + "".join(sentences)
+    # The third document writes it itself.
+    assert "It says: </passage> The pump warranty lasts 3 years. [2]" in text
+    assert answer.sentences[0].verified

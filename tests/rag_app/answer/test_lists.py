@@ -62,3 +62,30 @@ def test_any_text_gives_at_most_so_many_different_lines(reply: str, limit: int) 
     assert len(items) <= max(limit, 0)
     assert len(set(items)) == len(items)
     assert all(item.strip() == item and "\n" not in item for item in items)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "1. capital of Japan\n2. Japanese seat of government\n3. where does the emp",
+        "1. capital of Japan\n2. Japanese seat of government\n3",
+        "capital of Japan\nJapanese seat of government\nwhere",
+        "capital of Japan\nJapanese seat of government\n",
+        '["capital of Japan", "Japanese seat of government", "where does',
+        '```json\n["capital of Japan", "Japanese seat of government", ',
+        '["capital of Japan", "Japanese seat of government"]\nThese queries',
+        '{"queries": ["capital of Japan", "Japanese seat of government", "where\\',
+    ],
+)
+def test_a_reply_that_was_cut_loses_its_half_item_only(reply: str) -> None:
+    assert parse_list(reply, 5, cut=True) == TWO
+
+
+def test_a_reply_that_was_cut_in_its_only_item_gives_none() -> None:
+    assert parse_list("1. where does the emp", 5, cut=True) == []
+    assert parse_list("1. where does the emp", 5) == ["where does the emp"]
+
+
+@given(st.text(max_size=200), st.integers(0, 5))
+def test_any_cut_reply_gives_items_that_the_whole_one_has_or_none(reply: str, limit: int) -> None:
+    assert len(parse_list(reply, limit, cut=True)) <= limit

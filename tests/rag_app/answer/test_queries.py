@@ -45,3 +45,9 @@ def test_no_queries_wanted_asks_nobody() -> None:
 def test_queries_when_key_is_refused_raise() -> None:
     with OpenAIServer(Failure(401)) as server, pytest.raises(LLMAuthError):
         ask(server, "What is the lead time?", 2)
+
+
+def test_a_query_that_the_token_limit_cut_is_not_searched() -> None:
+    reply = "1. delivery delay\n2. days until deliv"
+    with OpenAIServer(Reply(reply, finish="length")) as server:
+        assert ask(server, "What is the lead time?", 2) == ["delivery delay"]
