@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -36,7 +37,7 @@ from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.settings import Settings, load_settings
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
-from rag_app.store.sqlite import create_store, open_store
+from rag_app.store.sqlite import create_store, folder_bytes, open_store
 
 Input = str | Path | Document | BaseNode
 
@@ -53,7 +54,7 @@ class IndexInfo:
         scripts: passages by script.
         silent_scripts: scripts of passages that the embedding model does not know:
             they are searched by words alone.
-        bytes: size of the folder.
+        bytes: size of the folder with all that is in it.
         findings: what ``verify`` found wrong; None: not asked for.
     """
 
@@ -154,28 +155,42 @@ class Index:
         sources: Sequence[str | Path | Index],
         *,
         into: str | Path,
+        names: Mapping[str, Sequence[str]] | None = None,
         settings: Settings | None = None,
     ) -> Self:
         """Write the contents of several indexes into one; nothing is embedded again.
 
         The sources stay as they are. The same content is held once, with all its names;
-        hits say in ``origin`` which index they came from.
+        hits say in ``origin`` which index they came from: its folder's name, or its path
+        where two folders have the same name.
+
+        Args:
+            sources: indexes, open or by path.
+            into: folder of the new index.
+            names: what contents (by hash) are called in the new index; others are left
+                out, and hits have no origin. None: all, as the sources call them.
+            settings: None: those of the environment and the config file.
 
         Raises:
             IndexMismatchError: the indexes were made with different models or chunking.
+            IndexExistsError: there is an index in ``into`` already.
         """
         from rag_app.store.merge import merge
 
-        opened = [source for source in sources if isinstance(source, Index)]
-        paths = [Path(source) for source in sources if not isinstance(source, Index)]
-        stores = {index.name: index._store for index in opened}
-        own = [open_store(path) for path in paths]
-        stores |= {path.resolve().name: store for path, store in zip(paths, own, strict=True)}
-        try:
-            merge(stores, Path(into))
-        finally:
-            for store in own:
-                store.close()
+        with ExitStack() as own:
+            stores: dict[Path, Store] = {}
+            for source in sources:
+                if isinstance(source, Index):
+                    stores[source.path.resolve()] = source._store
+                else:
+                    opened = own.enter_context(open_store(Path(source)))
+                    stores.setdefault(Path(source).resolve(), opened)
+            unique = len({path.name for path in stores}) == len(stores)
+            merge(
+                {path.name if unique else str(path): store for path, store in stores.items()},
+                Path(into),
+                names=names,
+            )
         return cls.open(into, settings=settings)
 
     @property
@@ -351,7 +366,7 @@ class Index:
             sources=sources,
             scripts=scripts,
             silent_scripts=tuple(silent),
-            bytes=sum(file.stat().st_size for file in self._store.path.iterdir()),
+            bytes=folder_bytes(self._store.path),
             findings=tuple(self._store.verify()) if verify else None,
         )
 

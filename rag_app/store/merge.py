@@ -13,6 +13,7 @@ from typing import Any
 from pipelines.errors import ConfigError, IndexExistsError, IndexMismatchError
 from rag_app.store.arrayfile import sync_folder
 from rag_app.store.config import differences, with_kinds
+from rag_app.store.contents import hash_of
 from rag_app.store.lock import writer_lock
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
 from rag_app.store.schema import DATABASE, DERIVED, LOCK
@@ -47,7 +48,9 @@ class MergeReport:
         }
 
 
-def merge(sources: Mapping[str, Store], into: Path) -> MergeReport:
+def merge(
+    sources: Mapping[str, Store], into: Path, *, names: Mapping[str, Sequence[str]] | None = None
+) -> MergeReport:
     """Write the contents of all sources into a new index.
 
     The sources are only read. The same content is held once, with all its names
@@ -57,6 +60,8 @@ def merge(sources: Mapping[str, Store], into: Path) -> MergeReport:
     Args:
         sources: the indexes, by the names that hits will call them.
         into: folder of the new index.
+        names: what contents (by hash) are called in the new index; others are left
+            out, and none has an origin. ``None``: all, as the sources call them.
 
     Raises:
         ConfigError: no source.
@@ -66,7 +71,7 @@ def merge(sources: Mapping[str, Store], into: Path) -> MergeReport:
     """
     config = merged_config({name: store.config for name, store in sources.items()})
     with _draft(into) as draft:
-        copy = _Copy(draft, config)
+        copy = _Copy(draft, config, names)
         for name, store in sources.items():
             copy.add(name, store)
         copy.close()
@@ -105,7 +110,10 @@ def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
 class _Copy:
     """Copies contents into a new index, each in one transaction."""
 
-    def __init__(self, path: Path, config: IndexConfig) -> None:
+    def __init__(
+        self, path: Path, config: IndexConfig, names: Mapping[str, Sequence[str]] | None
+    ) -> None:
+        self._names = names
         self.taken: dict[str, int] = {}
         self.shared = 0
         self._store = create_store(path, config)
@@ -119,7 +127,9 @@ class _Copy:
         self.taken[name] = 0
         with store.snapshot() as snapshot:
             for source in snapshot.sources():
-                found = _named(snapshot.export(source.content_hash), name)
+                if self._names is not None and source.content_hash not in self._names:
+                    continue
+                found = self._named(snapshot.export(source.content_hash), name)
                 known = self._here.get(source.content_hash)
                 if known is None:
                     self._put(source, found)
@@ -133,10 +143,19 @@ class _Copy:
         self._stack.close()
         self._store.close()
 
+    def _named(self, found: Prepared, index: str) -> Prepared:
+        """Give a content the names that are wanted, or the index's name as their origin."""
+        if self._names is not None:
+            names = tuple(self._names[hash_of(found.document)])
+            return replace(found, names=names, origin="", origins={})
+        origins = {name: origin or index for name, origin in found.origins.items()}
+        return replace(found, origin=found.origin or index, origins=origins)
+
     def _put(self, source: SourceInfo, found: Prepared) -> None:
         if source.document_id in self._documents:
             # Two users gave one id to different texts.
-            found.document.id_ = f"{source.document_id} ({found.origin})"
+            mark = found.origin or source.content_hash[:8]
+            found.document.id_ = f"{source.document_id} ({mark})"
         self._documents.add(found.document.id_)
         self._here[source.content_hash] = source
         self._writer.put(found)
@@ -148,12 +167,6 @@ class _Copy:
             self._writer.extend(replace(found, built=(found.built or frozenset()) | known.built))
         for name, origin in found.origins.items():
             self._writer.add_name(content_hash, name, origin=origin)
-
-
-def _named(found: Prepared, index: str) -> Prepared:
-    """Note the index's name as the origin of a content and its names, unless they have one."""
-    origins = {name: origin or index for name, origin in found.origins.items()}
-    return replace(found, origin=found.origin or index, origins=origins)
 
 
 @contextlib.contextmanager

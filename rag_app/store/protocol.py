@@ -300,6 +300,17 @@ class Writer(Protocol):
         """
         ...
 
+    def rename(self, names: Mapping[str, Iterable[str]]) -> None:
+        """Call contents (by hash) by these names and no others, all at once.
+
+        Names may go from one of them to another; what else had one loses it, and
+        goes when it was its last.
+
+        Raises:
+            KeyError: the index does not hold one of them; nothing is renamed.
+        """
+        ...
+
     def remove(self, names: Iterable[str]) -> int:
         """Take names away; content that has none left goes with all its nodes.
 

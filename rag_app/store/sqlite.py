@@ -154,6 +154,16 @@ def open_store(path: Path) -> SqliteStore:
     return SqliteStore(path)
 
 
+def folder_bytes(folder: Path) -> int:
+    """Return the size of all files in a folder, in bytes."""
+    total = 0
+    for path in folder.rglob("*"):
+        # Another process may remove it at this moment.
+        with contextlib.suppress(FileNotFoundError):
+            total += path.lstat().st_size if path.is_file() else 0
+    return total
+
+
 def _make(path: Path, database: Path, config: IndexConfig) -> None:
     """Make the database under another name first: a kill leaves none, or a whole one."""
     draft = path / f"{DATABASE}.new"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal
 
@@ -61,6 +61,19 @@ class SqliteWriter:
             for other in sorted(self._release({name: origin}, merging=bool(origin)) - {content}):
                 contents.delete(self._sql, other)
             contents.insert_name(self._sql, content, name, origin)
+
+    def rename(self, names: Mapping[str, Iterable[str]]) -> None:
+        """Call contents (by hash) by these names and no others, all at once."""
+        with self._transaction():
+            rows = {self._content(content_hash): given for content_hash, given in names.items()}
+            for content in rows:
+                self._sql.execute("DELETE FROM names WHERE content = ?", (content,))
+            given = dict.fromkeys((name for group in rows.values() for name in group), "")
+            for content in sorted(self._release(given, merging=False) - rows.keys()):
+                contents.delete(self._sql, content)
+            for content, group in rows.items():
+                for name in group:
+                    contents.insert_name(self._sql, content, name, "")
 
     def remove(self, names: Iterable[str]) -> int:
         """Take names away; content that has none left goes. Return how many contents went."""

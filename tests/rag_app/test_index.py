@@ -16,6 +16,7 @@ from llama_index.core.schema import Document, IndexNode, TextNode
 from llama_index.core.tools import QueryEngineTool
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
+from pipelines.documents import content_hash
 from pipelines.errors import (
     ConfigError,
     IndexExistsError,
@@ -191,6 +192,36 @@ def test_merge_keeps_both_and_names_the_origin(tmp_path: Path) -> None:
         assert len(merged.info(verify=True).findings or ()) == 0
     assert model.embedded == embedded
     assert found[0].node.metadata["origin"] == "b"
+
+
+def test_merge_of_folders_with_one_name_takes_both(tmp_path: Path) -> None:
+    model = HashEmbedding()
+    places = [tmp_path / "a" / "index", tmp_path / "b" / "index"]
+    for place, file in zip(places, (FERRIES, REVIEW), strict=True):
+        with Index.create(place, embed_model=model) as one:
+            one.ingest(file)
+    with Index.merge(places, into=tmp_path / "c") as merged:
+        sources = merged.info().sources
+    assert {source.origin for source in sources} == {str(place) for place in places}
+
+
+def test_merge_under_given_names_takes_only_those_and_names_no_origin(tmp_path: Path) -> None:
+    model = HashEmbedding()
+    with Index.create(tmp_path / "a", embed_model=model) as one:
+        one.ingest(FERRIES, REVIEW)
+        wanted = content_hash(REVIEW)
+        with Index.merge([one], into=tmp_path / "c", names={wanted: ["/new.pdf"]}) as merged:
+            (source,) = merged.info(verify=True).sources
+            assert merged.info(verify=True).findings == ()
+    assert (source.content_hash, source.names, source.origin) == (wanted, ("/new.pdf",), "")
+
+
+def test_info_counts_the_derived_files(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "i", embed_model=HashEmbedding()) as index:
+        index.ingest(REVIEW)
+        derived = sum(file.stat().st_size for file in (index.path / "derived").iterdir())
+        database = (index.path / "index.sqlite").stat().st_size
+        assert index.info().bytes >= derived + database
 
 
 def test_joined_indexes_answer_together_and_name_the_origin(tmp_path: Path) -> None:

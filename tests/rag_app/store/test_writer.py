@@ -222,3 +222,36 @@ def test_configure_refuses_another_model(store: Store) -> None:
             writer.configure(replace(CONFIG, embed_model=""))
     with store.snapshot() as snapshot:
         assert snapshot.config.precision == "bfloat16"
+
+
+def test_rename_calls_contents_by_the_given_names_alone(store: Store) -> None:
+    first, second = prepared(["/a.pdf", "/old.pdf"], ["Cats."]), prepared("/b.pdf", ["Dogs."])
+    with store.writer() as writer:
+        writer.put(first)
+        writer.put(second)
+        hashes = [one.document.metadata["content_hash"] for one in (first, second)]
+        writer.rename({hashes[0]: ["/b.pdf", "/c.pdf"], hashes[1]: ["/a.pdf"]})
+    with store.snapshot() as snapshot:
+        assert snapshot.names() == ["/a.pdf", "/b.pdf", "/c.pdf"]
+        assert snapshot.find("/b.pdf").content_hash == hashes[0]
+        assert snapshot.find("/a.pdf").content_hash == hashes[1]
+    assert store.verify() == []
+
+
+def test_rename_to_the_name_of_another_content_takes_it_away(store: Store) -> None:
+    kept = prepared("/a.pdf", ["Cats."])
+    with store.writer() as writer:
+        writer.put(kept)
+        writer.put(prepared("/b.pdf", ["Dogs."]))
+        writer.rename({kept.document.metadata["content_hash"]: ["/b.pdf"]})
+    with store.snapshot() as snapshot:
+        assert [source.names for source in snapshot.sources()] == [("/b.pdf",)]
+    assert store.verify() == []
+
+
+def test_rename_of_a_content_that_is_not_here_changes_nothing(store: Store) -> None:
+    with store.writer() as writer:
+        writer.put(kept := prepared("/a.pdf", ["Cats."]))
+        with pytest.raises(KeyError):
+            writer.rename({kept.document.metadata["content_hash"]: ["/x.pdf"], "none": ["/y.pdf"]})
+    assert names(store) == ["/a.pdf"]
