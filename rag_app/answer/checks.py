@@ -16,15 +16,17 @@ from rag_app.answer.facts import missing, numbers_and_dates
 from rag_app.answer.marks import MarkedSentence
 from rag_app.answer.passages import Sentence
 from rag_app.answer.response import AnswerSentence
-from rag_app.answer.support import share
+from rag_app.answer.support import share, subject_words
 
 MAX_QUOTES = 3
 # A further quote must hold so much of the sentence that no earlier one holds.
 LEAST_GAIN = 0.25
 # Below it, a sentence shares too few of its words with what it cites to rest on it.
 LEAST_SUPPORT = 0.3
-# From it on, a passage is near enough to be cited for a sentence that cites none.
+# From both on, a passage is near enough to be cited for a sentence that cites none: share of
+# the words that some passage holds (the model's own tell no passage from another), and of all.
 ENOUGH_SUPPORT = 0.6
+ENOUGH_OF_ALL = 0.5
 
 NO_CITATION = "the model cites no passage here"
 NEAREST_CITED = "the model cites no passage here: the nearest in words is cited"
@@ -134,20 +136,30 @@ class SentenceChecker:
             for fact in missing(numbers_and_dates(text), "\n".join(sources))
         ]
         same_script = any(script_of(text) == script_of(source) for source in sources)
-        if same_script and content_words(text) and self._support(text, sources) < LEAST_SUPPORT:
+        words = self._words(text)
+        if same_script and words and share(words, self._held(sources)) < LEAST_SUPPORT:
             problems.append(WEAK_SUPPORT)
         return problems
 
     def _nearest(self, text: str) -> Sent | None:
-        best = max(self._sent, key=lambda sent: self._support(text, [sent.text]), default=None)
-        if best is None or self._support(text, [best.text]) < ENOUGH_SUPPORT:
+        """Return the passage that holds enough of a text's words, and all of its numbers."""
+        facts, words = numbers_and_dates(text), self._words(text)
+        there = self._held([sent.text for sent in self._sent])
+        known = {word: weight for word, weight in words.items() if word in there}
+        holding = [sent for sent in self._sent if not missing(facts, sent.text)]
+        best = max(holding, key=lambda sent: share(words, self._terms_of(sent.text)), default=None)
+        if best is None:
             return None
-        return best
+        held = self._terms_of(best.text)
+        near = share(known, held) >= ENOUGH_SUPPORT and share(words, held) >= ENOUGH_OF_ALL
+        return best if near else None
 
-    def _support(self, text: str, sources: Sequence[str]) -> float:
-        """Return the weighted share of a text's content words that the sources hold."""
-        words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
-        return share(words, set().union(*map(self._terms_of, sources)))
+    def _words(self, text: str) -> dict[str, float]:
+        """Return the weight of each word of a text that says something of its subject."""
+        return {word: self._weights.get(word, 1.0) for word in subject_words(text)}
+
+    def _held(self, sources: Sequence[str]) -> set[str]:
+        return set().union(*map(self._terms_of, sources))
 
     def _terms_of(self, text: str) -> set[str]:
         # Each passage is looked at for each sentence of the answer.
@@ -156,7 +168,7 @@ class SentenceChecker:
         return self._terms[text]
 
     def _wanted(self, text: str) -> _Wanted:
-        words = {word: self._weights.get(word, 1.0) for word in content_words(text)}
+        words = self._words(text)
         return _Wanted(words, tuple(numbers_and_dates(text)), math.fsum(words.values()) or 1.0)
 
     def _gain(self, wanted: _Wanted, sentence: Sentence) -> float:
