@@ -165,6 +165,19 @@ def test_a_question_in_a_language_of_no_passage_names_both_languages():
     assert all(word in str(answer) for word in ("日本語", "英語", "embed_model"))
 
 
+@pytest.mark.parametrize(
+    ("written", "named"),
+    [("English", "英語"), ("a language in Latin script", "ラテン文字の言語")],
+)
+def test_languages_are_named_in_the_language_of_the_question(written, named):
+    evidence = FixedEvidence(scripts={"latin": 9}, languages=[written])
+    engine = CitedQueryEngine(FixedRetriever([]), evidence=evidence)
+    message = str(engine.query("日本の首都はどこ？"))
+    assert named in message
+    assert "日本語" in message
+    assert not re.search("Japanese|English|language", message)
+
+
 def test_a_model_that_knows_both_languages_refuses_plainly():
     matched = [{"arm": "vectors:child-128", "score": 0.1}]
     retriever = FixedRetriever([node(PLANT, matched=matched)])
