@@ -156,6 +156,7 @@ class Index:
         *,
         into: str | Path,
         names: Mapping[str, Sequence[str]] | None = None,
+        embed_model: BaseEmbedding | None = None,
         settings: Settings | None = None,
     ) -> Self:
         """Write the contents of several indexes into one; nothing is embedded again.
@@ -169,6 +170,7 @@ class Index:
             into: folder of the new index.
             names: what contents (by hash) are called in the new index; others are left
                 out, and hits have no origin. None: all, as the sources call them.
+            embed_model: as in :meth:`open`, for the new index.
             settings: None: those of the environment and the config file.
 
         Raises:
@@ -191,7 +193,7 @@ class Index:
                 Path(into),
                 names=names,
             )
-        return cls.open(into, settings=settings)
+        return cls.open(into, embed_model=embed_model, settings=settings)
 
     @property
     def path(self) -> Path:

@@ -51,14 +51,12 @@ class _Asking:
     @contextmanager
     def source(self, current: Session) -> Iterator[Source]:
         """Open what is asked."""
-        from rag_app.cli import sources
+        from rag_app.cli.kept import pdfs
+        from rag_app.cli.sources import indexes
 
-        if self.what.pdfs:
-            with sources.pdfs(self.what.pdfs, current) as source:
-                yield source
-        else:
-            with sources.indexes(self.what.indexes, current) as source:
-                yield source
+        what = self.what
+        with pdfs(what.pdfs, current) if what.pdfs else indexes(what.indexes, current) as source:
+            yield source
 
     def engine(self, source: Source, *, streaming: bool) -> CitedQueryEngine:
         """Return what answers."""
@@ -207,9 +205,6 @@ def _ask_one(
 
 def _document(response: Any, source: Source) -> dict[str, Any]:
     answer: dict[str, Any] = response.to_dict()
-    if source.named:
-        # A kept index has no name that says anything: the file does.
-        answer["citations"] = [one | {"origin": ""} for one in answer["citations"]]
     if source.failed:
         answer["files_failed"] = list(source.failed)
     return answer

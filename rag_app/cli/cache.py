@@ -1,8 +1,9 @@
-"""The kept indexes of ``rag ask "…" FILE.pdf``: one for each content, in the user's cache.
+"""The folders of the kept indexes of ``rag ask "…" FILE.pdf``, in the user's cache.
 
-A folder for each index and a lock file beside it. Whoever uses an index holds
-its lock shared; it is removed only under the exclusive lock, so never while in
-use. The modification time of the lock file says when it was last used.
+A folder for each index and a lock file beside it. An index is used under the
+shared lock and made, renamed or removed under the exclusive one: it never
+changes under somebody who uses it. The modification time of the lock file says
+when it was last used.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Self
 
-from pipelines.errors import StoreError
+from pipelines.errors import IndexLockedError, StoreError
 
 if TYPE_CHECKING:
     from rag_app.settings import Settings
 
-_ABOUT = "about.json"
+_INDEX, _ABOUT, _LOCK = "index", "about.json", ".lock"
 _PRIVATE = 0o700
+_PAUSE = 0.02  # seconds between two tries for a lock
 # What decides the content of an index: another value needs another index.
 _DECISIVE = (
     "embed_model",
@@ -46,22 +49,23 @@ class Kept:
 
     Attributes:
         key: its name in the cache.
-        file: the PDF that it was made of, as it was last called.
+        files: the PDFs that it is of, as they were last called.
         bytes: size on disk.
         used: when it was last used, in seconds since the epoch.
     """
 
     key: str
-    file: str
+    files: tuple[str, ...]
     bytes: int
     used: float
 
 
-def key_of(content: str, settings: Settings, pipelines: Sequence[str]) -> str:
-    """Return the key of the index of a content (its sha256, hex) under these settings."""
+def key_of(contents: Collection[str], settings: Settings, pipelines: Sequence[str]) -> str:
+    """Return the key of the index of a set of contents (sha256, hex) under these settings."""
     decisive = settings.model_dump(mode="json", include=set(_DECISIVE))
     about = json.dumps([decisive, sorted(pipelines)], sort_keys=True)
-    return f"{content[:40]}-{hashlib.sha256(about.encode()).hexdigest()[:12]}"
+    what = min(contents) if len(contents) == 1 else _digest("\n".join(sorted(contents)))
+    return f"{what[:40]}-{_digest(about)[:12]}"
 
 
 class IndexCache:
@@ -71,8 +75,13 @@ class IndexCache:
         self.root = root
         self.limit = limit_mb * 1_000_000
 
+    @classmethod
+    def of(cls, settings: Settings) -> Self:
+        """Return the user's cache."""
+        return cls(settings.cache_dir / "indexes", limit_mb=settings.cache_limit_mb)
+
     def prepare(self) -> None:
-        """Make the folder, for its owner alone.
+        """Make the root, for its owner alone.
 
         Raises:
             OSError: it cannot be made.
@@ -87,27 +96,60 @@ class IndexCache:
         self.root.chmod(_PRIVATE)
 
     @contextmanager
-    def hold(self, key: str, file: Path) -> Iterator[Path]:
-        """Give the folder for the index of this key; it stays while the body runs.
+    def use(self, key: str, on_wait: Callable[[], None] | None = None) -> Iterator[Path | None]:
+        """Give the index of this key, which nobody changes meanwhile; None where none is kept.
 
-        Raises: as :meth:`prepare`.
+        Args:
+            key: see :func:`key_of`.
+            on_wait: told once that somebody is making it just now, and this waits.
         """
-        self.prepare()
-        with _locked(self._lock(key), fcntl.LOCK_SH):
-            folder = self.root / key
-            folder.mkdir(mode=_PRIVATE, exist_ok=True)
-            (folder / _ABOUT).write_text(json.dumps({"file": str(file)}), encoding="utf-8")
-            os.utime(self._lock(key))
-            yield folder / "index"
+        if not (self.root / key).is_dir():
+            yield None
+            return
+        with _locked(self._lock(key), fcntl.LOCK_SH, on_wait=on_wait):
+            self.touch([key])
+            yield self.root / key / _INDEX
+
+    @contextmanager
+    def change(self, key: str, *, wait: float) -> Iterator[Path]:
+        """Give the place of the index of this key to be made or changed, to nobody else meanwhile.
+
+        Raises:
+            IndexLockedError: somebody still uses it after ``wait`` seconds.
+        """
+        with _locked(self._lock(key), fcntl.LOCK_EX, wait=wait):
+            (self.root / key).mkdir(mode=_PRIVATE, exist_ok=True)
+            yield self.root / key / _INDEX
+
+    def note(self, key: str, files: Sequence[str], *, complete: bool) -> None:
+        """Note what the index is of, and whether all is done; within :meth:`change` only."""
+        about = self.root / key / _ABOUT
+        draft = about.with_suffix(".new")
+        draft.write_text(json.dumps({"files": list(files), "complete": complete}), encoding="utf-8")
+        draft.replace(about)
+
+    def is_complete(self, key: str) -> bool:
+        """Tell whether all was done when the index was made."""
+        return _about(self.root / key).get("complete") is True
+
+    def touch(self, keys: Collection[str]) -> None:
+        """Note that these are of use now; those that are not kept are passed over."""
+        for key in keys:
+            with contextlib.suppress(FileNotFoundError):
+                os.utime(self._lock(key))
+
+    def empty(self, key: str) -> None:
+        """Remove what the index holds, to make it anew; within :meth:`change` only."""
+        self._take_away(key)
+        (self.root / key).mkdir(mode=_PRIVATE)
 
     def discard(self, key: str) -> bool:
         """Remove one kept index; return False when somebody uses it."""
-        lock = self._lock(key)
         try:
-            with _locked(lock, fcntl.LOCK_EX | fcntl.LOCK_NB):
-                shutil.rmtree(self.root / key, ignore_errors=True)
-                lock.unlink(missing_ok=True)
-        except BlockingIOError:
+            with _locked(self._lock(key), fcntl.LOCK_EX, wait=0):
+                self._take_away(key)
+                self._lock(key).unlink(missing_ok=True)
+        except IndexLockedError:
             return False
         return True
 
@@ -130,6 +172,9 @@ class IndexCache:
         in_use: list[Kept] = []
         for entry in self.entries():
             (removed if self.discard(entry.key) else in_use).append(entry)
+        # Of a run that was killed before it had made anything.
+        for lock in self.root.glob(f"*{_LOCK}"):
+            self.discard(lock.stem)
         return removed, in_use
 
     def entries(self) -> list[Kept]:
@@ -140,26 +185,66 @@ class IndexCache:
         return sorted((self._entry(path) for path in folders), key=lambda kept: -kept.used)
 
     def _entry(self, folder: Path) -> Kept:
-        lock = self._lock(folder.name)
-        used = lock.stat().st_mtime if lock.exists() else 0.0
-        return Kept(folder.name, _file_of(folder), _size(folder), used)
+        from rag_app.store.sqlite import folder_bytes
+
+        files = _about(folder).get("files")
+        names = tuple(map(str, files)) if isinstance(files, list) else ()
+        used = 0.0
+        # Another process may remove it at this moment.
+        with contextlib.suppress(FileNotFoundError):
+            used = self._lock(folder.name).stat().st_mtime
+        return Kept(folder.name, names, folder_bytes(folder), used)
+
+    def _take_away(self, key: str) -> None:
+        """Remove a folder; one move takes it out of use, so that a kill leaves no half of it."""
+        gone = self.root / f"{key}.{os.getpid()}.gone"
+        with contextlib.suppress(FileNotFoundError):
+            (self.root / key).rename(gone)
+            shutil.rmtree(gone, ignore_errors=True)
 
     def _lock(self, key: str) -> Path:
-        return self.root / f"{key}.lock"
+        return self.root / f"{key}{_LOCK}"
 
 
 @contextmanager
-def _locked(path: Path, how: int) -> Iterator[None]:
-    """Hold the lock file; make it anew when whoever held it before has removed it."""
+def _locked(
+    path: Path, how: int, *, wait: float | None = None, on_wait: Callable[[], None] | None = None
+) -> Iterator[None]:
+    """Hold the lock file; make it anew when whoever held it before has removed it.
+
+    Raises:
+        IndexLockedError: it is not free after ``wait`` seconds (``None``: as long as it takes).
+    """
     while True:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
-            fcntl.flock(handle, how)
+            _acquire(handle, how, wait, on_wait)
             if _is_at(path, handle):
                 yield
                 return
         finally:
+            # A forked child may share the handle: closing is not enough.
+            fcntl.flock(handle, fcntl.LOCK_UN)
             os.close(handle)
+
+
+def _acquire(handle: int, how: int, wait: float | None, on_wait: Callable[[], None] | None) -> None:
+    deadline = time.monotonic() + (wait or 0.0)
+    while True:
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(handle, how | fcntl.LOCK_NB)
+            return
+        if wait is None:
+            break
+        if time.monotonic() >= deadline:
+            raise IndexLockedError(
+                "another process uses the kept index of these files",
+                hint="ask again when it has finished",
+            )
+        time.sleep(_PAUSE)
+    if on_wait is not None:
+        on_wait()
+    fcntl.flock(handle, how)
 
 
 def _is_at(path: Path, handle: int) -> bool:
@@ -168,17 +253,13 @@ def _is_at(path: Path, handle: int) -> bool:
     return False
 
 
-def _file_of(folder: Path) -> str:
+def _about(folder: Path) -> dict[str, Any]:
     try:
-        return str(json.loads((folder / _ABOUT).read_text(encoding="utf-8"))["file"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return ""
+        about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return about if isinstance(about, dict) else {}
 
 
-def _size(folder: Path) -> int:
-    total = 0
-    for path in folder.rglob("*"):
-        # Another process may remove it at this moment.
-        with contextlib.suppress(FileNotFoundError):
-            total += path.lstat().st_size
-    return total
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

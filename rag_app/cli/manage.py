@@ -11,7 +11,7 @@ import typer
 from rag_app.cli import options
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.help import Command, examples, help_when_alone
-from rag_app.cli.session import ERROR, Session, UsageError, session
+from rag_app.cli.session import ERROR, UsageError, session
 from rag_app.cli.show import path
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ REMOVE_EXAMPLES = examples("rag remove report.pdf", "rag remove old/*.pdf --inde
 MERGE_EXAMPLES = examples("rag merge A B --into C")
 CACHE_EXAMPLES = examples("rag cache info", "rag cache clear")
 _MB = 1_000_000
+_SHOWN = 3  # files of one kept index that are named in a table
 
 cache = typer.Typer(rich_markup_mode=None)
 
@@ -69,7 +70,7 @@ def merge(
         typer.Option(
             "--into",
             metavar="DIR",
-            help="The new index; one that is there already takes the others in.",
+            help="The new index; none may be there yet.",
             rich_help_panel="Index",
             show_default=False,
         ),
@@ -116,7 +117,7 @@ def cache_info(
 ) -> None:
     """Show the indexes that rag ask "…" FILE.pdf has kept."""
     with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
-        kept = _cache(current)
+        kept = IndexCache.of(current.settings)
         entries = kept.entries()
         if current.out.json:
             current.out.document(_cache_document(kept, entries))
@@ -128,7 +129,7 @@ def cache_info(
         )
         if entries:
             current.out.text()
-            current.out.table(["file", "MB", "last used"], map(_row, entries))
+            current.out.table(["files", "MB", "last used"], map(_row, entries))
 
 
 @cache.command("clear", cls=Command)
@@ -140,7 +141,7 @@ def cache_clear(
 ) -> None:
     """Remove the kept indexes; those that are in use now stay."""
     with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
-        removed, in_use = _cache(current).clear()
+        removed, in_use = IndexCache.of(current.settings).clear()
         freed = sum(entry.bytes for entry in removed)
         if current.out.json:
             document = {"removed": len(removed), "bytes": freed, "in_use": len(in_use)}
@@ -151,25 +152,27 @@ def cache_clear(
             current.out.text(f"{len(in_use)} are in use and stay")
 
 
-def _cache(current: Session) -> IndexCache:
-    settings = current.settings
-    return IndexCache(settings.cache_dir / "indexes", limit_mb=settings.cache_limit_mb)
-
-
 def _cache_document(kept: IndexCache, entries: list[Kept]) -> dict[str, Any]:
     return {
         "folder": str(kept.root),
         "limit_bytes": kept.limit,
         "bytes": sum(entry.bytes for entry in entries),
         "indexes": [
-            {"file": entry.file, "bytes": entry.bytes, "used": _time(entry.used)}
+            {"files": list(entry.files), "bytes": entry.bytes, "used": _time(entry.used)}
             for entry in entries
         ],
     }
 
 
 def _row(entry: Kept) -> tuple[object, ...]:
-    return path(entry.file), round(entry.bytes / _MB, 1), _time(entry.used)
+    return _files(entry.files), round(entry.bytes / _MB, 1), _time(entry.used)
+
+
+def _files(names: tuple[str, ...]) -> str:
+    if not names:
+        return "(not finished)"
+    more = len(names) - _SHOWN
+    return ", ".join(map(path, names[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
 
 
 def _time(seconds: float) -> str:

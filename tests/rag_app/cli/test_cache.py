@@ -1,49 +1,58 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from pipelines.errors import StoreError
+from pipelines.errors import IndexLockedError, StoreError
 from rag_app.cli.cache import IndexCache, key_of
 from rag_app.settings import Settings
 
-PDF = Path("report.pdf")
-
 
 def filled(cache: IndexCache, key: str, size: int, used: float) -> None:
-    with cache.hold(key, Path(f"{key}.pdf")) as folder:
+    with cache.change(key, wait=0) as folder:
         folder.mkdir()
         (folder / "data").write_bytes(b"x" * size)
+        cache.note(key, [f"{key}.pdf"], complete=True)
     os.utime(cache.root / f"{key}.lock", (used, used))
 
 
 @pytest.fixture
 def cache(tmp_path):
-    return IndexCache(tmp_path / "cache", limit_mb=1)
+    cache = IndexCache(tmp_path / "cache", limit_mb=1)
+    cache.prepare()
+    return cache
 
 
 def test_the_cache_is_for_its_owner_alone(cache):
-    cache.root.mkdir(mode=0o755)
-    with cache.hold("k", PDF):
+    cache.root.chmod(0o755)
+    cache.prepare()
+    with cache.change("k", wait=0):
         assert cache.root.stat().st_mode & 0o777 == 0o700
         assert (cache.root / "k").stat().st_mode & 0o777 == 0o700
 
 
 def test_what_was_put_there_is_there_the_next_time(cache):
     filled(cache, "k", 10, used=1)
-    with cache.hold("k", PDF) as folder:
+    with cache.use("k") as folder:
         assert (folder / "data").read_bytes() == b"x" * 10
+
+
+def test_of_what_was_never_put_there_no_trace_is_left(cache):
+    with cache.use("k") as folder:
+        assert folder is None
+    assert list(cache.root.iterdir()) == []
 
 
 def test_entries_name_file_size_and_time_of_use_last_used_first(cache):
     filled(cache, "old", 10, used=1)
     filled(cache, "new", 20, used=2)
     entries = cache.entries()
-    assert [(kept.file, kept.used) for kept in entries] == [("new.pdf", 2), ("old.pdf", 1)]
+    assert [(kept.files, kept.used) for kept in entries] == [(("new.pdf",), 2), (("old.pdf",), 1)]
     assert all(kept.bytes >= 10 for kept in entries)
 
 
@@ -57,7 +66,7 @@ def test_trim_removes_what_was_not_used_for_longest(cache):
 def test_trim_never_removes_what_is_in_use(cache):
     filled(cache, "used", 700_000, used=1)
     filled(cache, "idle", 700_000, used=2)
-    with cache.hold("used", PDF):
+    with cache.use("used"):
         os.utime(cache.root / "used.lock", (1, 1))
         assert [kept.key for kept in cache.trim()] == ["idle"]
 
@@ -70,7 +79,7 @@ def test_trim_under_the_limit_removes_nothing(cache):
 def test_clear_removes_all_and_tells_what_is_in_use(cache):
     filled(cache, "a", 10, used=1)
     filled(cache, "b", 10, used=2)
-    with cache.hold("b", PDF):
+    with cache.use("b"):
         removed, in_use = cache.clear()
     assert ([k.key for k in removed], [k.key for k in in_use]) == (["a"], ["b"])
     assert cache.clear()[0][0].key == "b"
@@ -81,7 +90,7 @@ def test_another_process_that_uses_an_index_keeps_it(cache):
     filled(cache, "k", 10, used=1)
     code = (
         "import sys; from pathlib import Path; from rag_app.cli.cache import IndexCache\n"
-        f"with IndexCache(Path({str(cache.root)!r}), limit_mb=1).hold('k', Path('x')):\n"
+        f"with IndexCache(Path({str(cache.root)!r}), limit_mb=1).use('k'):\n"
         "    print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
@@ -97,9 +106,46 @@ def test_another_process_that_uses_an_index_keeps_it(cache):
 def test_a_lock_file_that_was_removed_meanwhile_is_made_anew(cache):
     filled(cache, "k", 10, used=1)
     assert cache.discard("k")
-    with cache.hold("k", PDF) as folder:
+    with cache.change("k", wait=0) as folder:
         assert not folder.exists()
         assert not cache.discard("k")
+
+
+def test_what_is_in_use_is_not_changed_and_what_is_changed_not_used(cache):
+    filled(cache, "k", 10, used=1)
+    locked = pytest.raises(IndexLockedError, match="another process uses")
+    with cache.use("k"), cache.use("k"), locked, cache.change("k", wait=0.05):
+        pass
+    told = []
+    with ThreadPoolExecutor(1) as pool:
+
+        def use() -> str:
+            with cache.use("k", lambda: told.append(1)) as folder:
+                return (folder / "data").read_text()
+
+        with cache.change("k", wait=0) as folder:
+            waiting = pool.submit(use)
+            while not told:
+                assert not waiting.done()
+            (folder / "data").write_text("new")
+        assert (waiting.result(5), told) == ("new", [1])
+
+
+def test_a_removal_that_is_killed_leaves_no_half_of_an_index(cache, monkeypatch):
+    filled(cache, "k", 10, used=1)
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)  # killed before it
+    assert cache.discard("k")
+    with cache.use("k") as folder:
+        assert folder is None
+    monkeypatch.undo()
+    assert len(cache.clear()[0]) == 1
+    assert list(cache.root.iterdir()) == []
+
+
+def test_the_lock_of_a_run_that_was_killed_before_it_made_anything_is_cleared(cache):
+    (cache.root / "k.lock").touch()
+    assert cache.clear() == ([], [])
+    assert list(cache.root.iterdir()) == []
 
 
 def test_an_empty_cache_has_no_entries(cache):
@@ -110,24 +156,27 @@ def test_an_empty_cache_has_no_entries(cache):
 def test_a_damaged_note_costs_the_name_only(cache):
     filled(cache, "k", 10, used=1)
     (cache.root / "k" / "about.json").write_text("{")
-    assert cache.entries()[0].file == ""
+    assert cache.entries()[0].files == ()
+    assert not cache.is_complete("k")
 
 
 def test_a_cache_of_somebody_else_is_refused(cache, monkeypatch):
-    cache.root.mkdir(mode=0o700)
     owner = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
-    with pytest.raises(StoreError, match="another user"), cache.hold("k", PDF):
-        pass
+    with pytest.raises(StoreError, match="another user"):
+        cache.prepare()
 
 
-def test_key_depends_on_content_and_on_what_decides_the_index_only():
-    base = key_of("a" * 64, Settings(), ["hybrid"])
-    assert base == key_of("a" * 64, Settings(similarity_top_k=9, llm="like:x"), ["hybrid"])
+def test_key_depends_on_contents_and_on_what_decides_the_index_only():
+    a, b = "a" * 64, "b" * 64
+    base = key_of([a], Settings(), ["hybrid"])
+    assert base == key_of({a}, Settings(similarity_top_k=9, llm="like:x"), ["hybrid"])
+    assert key_of([a, b], Settings(), ["hybrid"]) == key_of([b, a], Settings(), ["hybrid"])
     others = [
-        key_of("b" * 64, Settings(), ["hybrid"]),
-        key_of("a" * 64, Settings(), ["naive"]),
-        key_of("a" * 64, Settings(embed_model="other"), ["hybrid"]),
-        key_of("a" * 64, Settings(parent_size=512), ["hybrid"]),
+        key_of([b], Settings(), ["hybrid"]),
+        key_of([a, b], Settings(), ["hybrid"]),
+        key_of([a], Settings(), ["naive"]),
+        key_of([a], Settings(embed_model="other"), ["hybrid"]),
+        key_of([a], Settings(parent_size=512), ["hybrid"]),
     ]
-    assert len({base, *others}) == 5
+    assert len({base, *others}) == 6

@@ -59,7 +59,7 @@ def test_cache_info_and_clear(rag, pdfs):
     rag("ask", "What is the lead time?", pdfs / "valve.pdf", "--quiet")
     assert "pdfs/valve.pdf" in rag("cache", "info").out
     (kept,) = rag("cache", "info", "--json").json["indexes"]
-    assert kept["file"] == str(pdfs / "valve.pdf")
+    assert kept["files"] == [str(pdfs / "valve.pdf")]
     assert kept["bytes"] > 0
     cleared = rag("cache", "clear", "--json").json
     assert (cleared["removed"], cleared["in_use"]) == (1, 0)
