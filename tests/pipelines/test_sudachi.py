@@ -1,0 +1,125 @@
+"""Japanese words by the real analyser: one term for a word, in linear time, from any thread."""
+
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import PackageNotFoundError
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipelines import sudachi
+from pipelines.errors import ConfigError, IndexMismatchError
+from pipelines.sudachi import agreed_rule, has_kana, is_japanese, sudachi_rule, sudachi_terms
+
+SENTENCE = "会社は毎年4月に新しい工場を建てた。"
+
+
+@pytest.fixture
+def rule(monkeypatch):
+    """Forget the rule of this machine before and after."""
+    sudachi_rule.cache_clear()
+    yield monkeypatch
+    monkeypatch.undo()
+    sudachi_rule.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("建てた", "建てる"),
+        ("サーバ", "サーバー"),
+        ("ｻｰﾊﾞｰ", "サーバー"),
+        ("附属", "付属"),
+        ("二十五", "25"),
+        ("ＵＳＢ", "usb"),
+        ("1,000円", "1000円"),
+        ("所定労\n働時間", "所定労働時間"),
+    ],
+)
+def test_forms_of_one_word_are_one_term(one, other):
+    assert sudachi_terms(one) == sudachi_terms(other) != []
+
+
+def test_what_only_links_or_inflects_is_no_term():
+    assert sudachi_terms("会社はその工場を建てました。") == ["会社", "工場", "建てる"]
+
+
+def test_a_part_of_a_compound_is_found():
+    assert "労働" in sudachi_terms("所定労働時間")
+
+
+def test_text_without_words_has_no_terms():
+    assert sudachi_terms("") == sudachi_terms(" \n。、 …") == []
+
+
+def test_a_line_of_one_megabyte_is_cut_between_its_sentences():
+    """Twenty times what Sudachi takes at once."""
+    count = 1_000_000 // len(SENTENCE.encode())
+    started = time.process_time()
+    terms = Counter(sudachi_terms(SENTENCE * count))
+    assert time.process_time() - started < 20
+    assert terms == {term: n * count for term, n in Counter(sudachi_terms(SENTENCE)).items()}
+
+
+def test_a_long_line_without_sentences_is_cut_between_its_clauses():
+    clause = "会社は工場を建て、"
+    count = 30_000
+    terms = Counter(sudachi_terms(clause * count))
+    assert terms == {term: n * count for term, n in Counter(sudachi_terms(clause)).items()}
+
+
+@pytest.mark.parametrize(
+    "unit", ["あ", "ア", "漢", "9", "a", "😀", "、", "。", "\n", " ", "か\u3099"]
+)
+def test_any_text_takes_linear_time(unit):
+    started = time.process_time()
+    terms = sudachi_terms(unit * (60_000 // len(unit)))
+    assert time.process_time() - started < 10
+    assert all(len(term) <= 64 for term in terms)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(st.text(max_size=30).map(lambda text: f"日本{text}。"), max_size=5))
+def test_terms_of_lines_are_those_of_each_line(lines):
+    apart = [term for line in lines for term in sudachi_terms(line)]
+    # A line that ends within kana and han goes on in the next one, so a sign stands between.
+    assert sudachi_terms("\n#\n".join(lines)) == apart
+
+
+def test_threads_give_the_same_terms():
+    texts = [f"{n}番目の{SENTENCE}" * 50 for n in range(16)]
+    with ThreadPoolExecutor(8) as executor:
+        assert list(executor.map(sudachi_terms, texts)) == [sudachi_terms(t) for t in texts]
+
+
+def test_japanese_is_told_from_other_scripts():
+    assert is_japanese(SENTENCE)
+    assert is_japanese("iPhone 15の重さ")
+    assert not is_japanese("The company 任天堂 was founded in Kyoto.")
+    assert not is_japanese("")
+    assert has_kana(SENTENCE)
+    assert not has_kana("公司每年四月建造新工厂。")
+
+
+def test_rule_names_analyser_and_dictionary_with_their_versions():
+    assert sudachi_rule().startswith("sudachi-1 sudachipy==")
+    assert "sudachidict_small==" in sudachi_rule()
+
+
+def test_missing_extra_when_asked_for_names_the_command(rule):
+    def version(name):
+        raise PackageNotFoundError(name)
+
+    rule.setattr(sudachi, "version", version)
+    with pytest.raises(ConfigError, match="sudachipy") as caught:
+        agreed_rule("")
+    assert caught.value.hint == "pip install sudachipy sudachidict_small"
+
+
+def test_other_versions_than_recorded_name_those_to_install(rule):
+    assert agreed_rule("") == agreed_rule(sudachi_rule()) == sudachi_rule()
+    with pytest.raises(IndexMismatchError) as caught:
+        agreed_rule("sudachi-1 sudachipy==0.1 sudachidict_small==2020")
+    assert "pip install sudachipy==0.1 sudachidict_small==2020" in caught.value.hint
