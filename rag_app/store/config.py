@@ -23,6 +23,7 @@ _IDENTITY = {
     "text_instruction": "text instruction",
     "tokenizer": "tokenizer",
     "terms": "rule for search terms",
+    "sudachi": "Japanese words",
     "parent_size": "parent size",
     "window": "window",
 }
@@ -60,7 +61,8 @@ def check_config(stored: IndexConfig, wanted: IndexConfig, *, where: str = "the 
     """Accept only what gives the same vectors, chunks and terms as the index holds.
 
     An index without vectors (``embed_model == ""``) accepts any model, and a
-    wanted configuration without a model asks nothing about vectors.
+    wanted configuration without a model asks nothing about vectors. So it is with
+    the list of Japanese words.
 
     Raises:
         IndexMismatchError: names each difference, both sides.
@@ -81,7 +83,9 @@ def differences(stored: IndexConfig, wanted: IndexConfig) -> list[tuple[str, obj
     """Return (what, stored value, wanted value) of all that makes two indexes differ."""
     keys: Iterable[str] = _IDENTITY
     if not stored.embed_model or not wanted.embed_model:
-        keys = ("tokenizer", "terms", "parent_size", "window")
+        keys = ("tokenizer", "terms", "sudachi", "parent_size", "window")
+    if not stored.sudachi or not wanted.sudachi:
+        keys = [key for key in keys if key != "sudachi"]
     return [
         (_IDENTITY[key], getattr(stored, key), getattr(wanted, key))
         for key in keys

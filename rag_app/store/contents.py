@@ -155,6 +155,9 @@ def _insert_parts(
         # A user's ready passage is searched as the parents are.
         parent = kind_number(sql, "parent")
         by_kind[parent] = by_kind.get(parent, []) + by_kind.pop(ready)
+    for name, counted in prepared.lists.items():
+        places = _places(counted, placed)
+        by_kind[kind_number(sql, name)] = list(zip(places, counted.values(), strict=True))
     for number, entries in by_kind.items():
         rows = [(place.row, place.passage) for place, _ in entries]
         parts.write_words(sql, content, number, rows, [counts for _, counts in entries])

@@ -9,9 +9,11 @@ from collections import defaultdict
 import numpy as np
 
 from rag_app.store import parts
-from rag_app.store.protocol import Prepared, Vector
+from rag_app.store.protocol import FURTHER_LISTS, Prepared, Vector
 from rag_app.store.reading import Reader, unpacked
 from rag_app.store.sources import read_sources
+
+_Terms = dict[str, dict[str, int]]  # node id → term → how often
 
 
 def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Prepared:
@@ -23,12 +25,14 @@ def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Pre
     origins = sql.execute(
         "SELECT name, origin FROM names WHERE content = ? ORDER BY name_row", (content,)
     )
+    terms, lists = _terms(sql, content, ids)
     return Prepared(
         names=source.names,
         document=reader.document(content),
         nodes=reader.of_content(content),
         vectors=_vectors(sql, content, ids),
-        terms=_terms(sql, content, ids),
+        terms=terms,
+        lists=lists,
         fingerprint=source.fingerprint,
         built=source.built,
         bytes=source.bytes,
@@ -53,9 +57,14 @@ def _vectors(
     }
 
 
-def _terms(sql: sqlite3.Connection, content: int, ids: dict[int, str]) -> dict[str, dict[str, int]]:
-    found: dict[str, dict[str, int]] = {}
-    for part, _ in _parts(sql, "words", content):
+def _terms(
+    sql: sqlite3.Connection, content: int, ids: dict[int, str]
+) -> tuple[_Terms, dict[str, _Terms]]:
+    """Return the terms of the nodes, and those of each further list."""
+    terms: _Terms = {}
+    lists: dict[str, _Terms] = {}
+    for part, kind in _parts(sql, "words", content):
+        found = lists.setdefault(kind, {}) if kind in FURTHER_LISTS else terms
         segment = parts.read_words(sql, part)
         rows = sql.execute(
             "SELECT term_id, term FROM terms WHERE term_id IN (SELECT value FROM json_each(?))",
@@ -63,12 +72,12 @@ def _terms(sql: sqlite3.Connection, content: int, ids: dict[int, str]) -> dict[s
         )
         words = dict(rows.fetchall())
         nodes = [ids[row] for row in segment.nodes.tolist()]
-        found |= {node_id: {} for node_id in nodes}
+        found.update((node_id, {}) for node_id in nodes)
         for term in segment.terms.tolist():
             entries, counts = segment.postings(term) or ((), ())
             for entry, count in zip(entries, counts, strict=True):
                 found[nodes[entry]][words[term]] = int(count)
-    return found
+    return terms, lists
 
 
 def _parts(sql: sqlite3.Connection, table: str, content: int) -> list[tuple[int, str]]:

@@ -101,6 +101,7 @@ def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
                 hint="ingest the files of one of them again with the settings of the other, "
                 "or ask both without merging",
             )
+        merged = replace(merged, sudachi=merged.sudachi or configs[name].sudachi)
         merged = with_kinds(
             merged, vectors=configs[name].vector_kinds, words=configs[name].word_kinds
         )

@@ -29,6 +29,8 @@ if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without 
 
 Vector = npt.NDArray[np.float32]
 How = Literal["vectors", "words"]
+# Lists of words over the parents, beside those that the kind ``parent`` counts.
+FURTHER_LISTS = ("sudachi",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,11 @@ class IndexConfig:
         tokenizer: name of the tokenizer that counts tokens.
         terms: name and version of the rule that makes search terms of a text.
         parent_size, child_sizes, window: chunking, in tokens (window: sentences each side).
-        kinds: kinds of nodes that are built.
+        kinds: kinds of nodes that are built, and further lists of words.
         vector_kinds: kinds that have vectors.
-        word_kinds: kinds whose terms are counted.
+        word_kinds: kinds whose terms are counted, and further lists of words: each a
+            rule of its own over the parents.
+        sudachi: rule, analyser and dictionary of the list ``sudachi`` (``""``: none).
     """
 
     embed_model: str
@@ -76,6 +80,7 @@ class IndexConfig:
     kinds: tuple[str, ...] = ("parent", "child-128", "child-256")
     vector_kinds: tuple[str, ...] = ("child-128", "child-256")
     word_kinds: tuple[str, ...] = ("parent",)
+    sudachi: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,7 +132,8 @@ class Prepared:
 
     ``vectors`` maps a kind to its node ids (in row order) and an array of
     shape (nodes, dimension), unit length. A node whose script the model does
-    not know has no row. ``terms`` maps a node id to its counted search terms.
+    not know has no row. ``terms`` maps a node id to its counted search terms,
+    ``lists`` does so for each further list of words.
     ``fingerprint`` is what, beside the bytes, decides that the file is
     unchanged (the reader that was asked for; by default the one that read it).
     ``built`` says what is complete now (see :class:`SourceInfo`; by default all
@@ -140,6 +146,7 @@ class Prepared:
     nodes: Sequence[BaseNode]
     vectors: Mapping[str, tuple[Sequence[str], Vector]]
     terms: Mapping[str, Mapping[str, int]]
+    lists: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
     fingerprint: str = ""
     built: frozenset[str] | None = None
     bytes: int = 0
