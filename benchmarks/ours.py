@@ -19,7 +19,7 @@ from rag_app import Index
 from rag_app.models.embedding import load_embedding
 from rag_app.settings import Settings, load_settings
 
-STRATEGIES = ("hybrid", "naive", "child_parent", "sentence_window", "bm25")
+STRATEGIES = ("hybrid", "naive", "child_parent", "sentence_window", "bm25", "sudachi")
 _Run = dict[str, list[dict[str, Any]]]
 
 

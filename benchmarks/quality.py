@@ -30,7 +30,7 @@ from benchmarks.peers import PEERS
 from benchmarks.runs import CACHE, HERE, RESULTS, TASKS, Task, run_path, score
 from benchmarks.tables import quality_tables
 
-OURS = ("hybrid", "naive", "child_parent", "sentence_window", "bm25")
+OURS = ("hybrid", "naive", "child_parent", "sentence_window", "bm25", "sudachi")
 SYSTEMS = (*(f"rag_app-{name}" for name in OURS), *PEERS)
 BASELINE = "llamaindex-naive"
 PEERS_PYTHON = HERE / ".venv-peers" / "bin" / "python"

@@ -16,6 +16,7 @@ from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, IndexExistsError
+from pipelines.sudachi import LIST, sudachi_rule
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
@@ -105,7 +106,7 @@ class Index:
         Raises:
             IndexExistsError: there is one, and ``exist_ok`` is not set.
             IndexReadOnlyError: the folder cannot be written.
-            ConfigError: a pipeline is unknown.
+            ConfigError: a pipeline is unknown, or needs an extra that is not installed.
             ModelNotFoundError: the embedding model is not on this machine.
         """
         settings = settings or load_settings()
@@ -113,6 +114,7 @@ class Index:
         model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
         config = new_config(settings, describe_embedding(model) if vectors and model else None)
         kinds = tuple(dict.fromkeys((*words, *vectors)))
+        config = replace(config, sudachi=sudachi_rule() if LIST in words else "")
         try:
             store = create_store(
                 Path(path), replace(config, kinds=kinds, vector_kinds=vectors, word_kinds=words)

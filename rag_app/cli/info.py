@@ -94,6 +94,8 @@ def _show(out: Output, about: IndexInfo) -> None:
         f"built: {', '.join(config.kinds)}; parents of {config.parent_size} tokens "
         f"({config.tokenizer}); reader {config.reader}"
     )
+    if config.sudachi:
+        out.text(f"Japanese words: {config.sudachi}")
     for script in about.silent_scripts:
         out.text(
             f"{about.scripts[script]} passages in {script} script are searched by words alone: "

@@ -84,6 +84,7 @@ def _extend(
             nodes=parsed.nodes,
             vectors=vectors,
             terms=parsed.terms,
+            lists=parsed.lists,
             built=wanted(config),
         )
     )

@@ -26,7 +26,8 @@ PIPELINES: Mapping[str, Kinds] = MappingProxyType(
         "child_parent": Kinds(("child-128", "child-256", "child-512"), ()),
         "sentence_window": Kinds(("sentence",), ()),
         "bm25": Kinds((), ("parent",)),
-        # Its strategy searches all that hybrid does, and pieces.
+        # The strategies of these search all that hybrid does, and more.
+        "sudachi": Kinds(_HYBRID.vectors, (*_HYBRID.words, "sudachi")),
         "multi_vector": Kinds((*_HYBRID.vectors, "piece"), (*_HYBRID.words, "piece")),
     }
 )
@@ -38,7 +39,8 @@ def kinds_of(pipelines: Iterable[str], child_sizes: Sequence[int] | None = None)
     Args:
         pipelines: names of ``PIPELINES``.
         child_sizes: tokens of the children that may be built; ``None``: 128, 256 and
-            512. ``hybrid`` takes 128 and 256 of them, or all when neither is there.
+            512. ``hybrid`` and ``sudachi`` take 128 and 256 of them, or all when neither
+            is there.
 
     Raises:
         ConfigError: there is no such pipeline, or none was given.
@@ -76,4 +78,4 @@ def _sized(pipeline: str, sizes: Sequence[int] | None) -> tuple[str, ...]:
         return kinds
     given = tuple(f"child-{size}" for size in sizes)
     known = tuple(kind for kind in kinds if kind in given)
-    return known if pipeline == "hybrid" and known else given
+    return known if pipeline in ("hybrid", "sudachi") and known else given

@@ -21,6 +21,7 @@ from pipelines.child_parent import ChildParentParser
 from pipelines.documents import read_pdf
 from pipelines.nodes import header_of
 from pipelines.sentence_window import SentenceWindowParser
+from pipelines.sudachi import LIST, has_kana, is_japanese, sudachi_terms
 from pipelines.terms import search_terms
 from rag_app.store.protocol import IndexConfig
 
@@ -35,7 +36,7 @@ class Chunking:
         parent_size: tokens of a parent.
         child_sizes: tokens of the children, one kind each.
         window: sentences on each side; ``None``: no sentences.
-        words: kinds whose terms are counted.
+        words: kinds whose terms are counted, and further lists of words.
         reader: name of the PDF reader.
     """
 
@@ -55,11 +56,12 @@ class Chunking:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A document with its nodes and terms; nothing is embedded yet."""
+    """A document with its nodes, terms and further lists; nothing is embedded yet."""
 
     document: Document
     nodes: Sequence[BaseNode]
     terms: Mapping[str, Mapping[str, int]]
+    lists: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
 def parse_file(path: Path, chunking: Chunking) -> Parsed:
@@ -81,7 +83,8 @@ def parse(
         passages = [node for node in ready if isinstance(node, TextNode) and not _leads(node)]
         below = [node for passage in passages for node in _below(document, passage, chunking)]
         nodes = [*ready, *below]
-    return Parsed(document, nodes, count_terms(nodes, chunking.words))
+    lists = {LIST: _japanese(document, nodes)} if LIST in chunking.words else {}
+    return Parsed(document, nodes, count_terms(nodes, chunking.words), lists)
 
 
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:
@@ -90,6 +93,17 @@ def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, di
         node.node_id: dict(Counter(search_terms(_searched(node))))
         for node in nodes
         if searched_as(node) in words
+    }
+
+
+def _japanese(document: Document, nodes: Sequence[BaseNode]) -> dict[str, dict[str, int]]:
+    """Return the counted words of the Japanese parents; passages in other scripts have none."""
+    if not has_kana(document.text):
+        return {}
+    return {
+        node.node_id: dict(Counter(sudachi_terms(_searched(node))))
+        for node in nodes
+        if searched_as(node) == "parent" and is_japanese(node.get_content(MetadataMode.NONE))
     }
 
 

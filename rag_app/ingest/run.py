@@ -268,6 +268,7 @@ class _Run:
                 nodes=parsed.nodes,
                 vectors=vectors,
                 terms=parsed.terms,
+                lists=parsed.lists,
                 fingerprint=self._fingerprint if task.item.path is not None else "",
                 built=wanted(self._config),
                 bytes=task.item.size,

@@ -192,7 +192,7 @@ def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
 
 
 def _by_words(ranking: Ranking, depth: int) -> Ranking:
-    terms = query_terms(ranking.query)
+    terms = query_terms(ranking.query, ranking.arm.kind)
     scored = []
     for view in ranking.views:
         within = view.scope(ranking.tier)

@@ -21,7 +21,8 @@ class Arm:
 
     Attributes:
         how: ``vectors`` (cosine to the question) or ``words`` (BM25).
-        kind: the nodes it searches; each leads to the passage that is read.
+        kind: the nodes it searches; each leads to the passage that is read. Words of
+            kind ``sudachi`` are those of the parents, by another tokenizer.
         weight: its share in the fusion; 0 is the same as leaving the arm out.
     """
 
@@ -123,6 +124,8 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             Strategy("child_parent", _vectors("child-128", "child-256", "child-512"), fusion="max"),
             Strategy("sentence_window", _vectors("sentence"), fusion="max"),
             Strategy("bm25", (Arm("words", "parent"),), fusion="max"),
+            # Measured: at half the weight of the other words it helps on JaQuAD and JSQuAD.
+            Strategy("sudachi", (*_HYBRID, Arm("words", "sudachi", 0.5))),
             Strategy("multi_vector", (*_vectors("piece"), Arm("words", "piece"), *_HYBRID)),
         )
     }
@@ -133,6 +136,7 @@ _PIPELINES = {
     ("vectors", "child-128"): "hybrid",
     ("vectors", "child-256"): "hybrid",
     ("words", "parent"): "hybrid",
+    ("words", "sudachi"): "sudachi",
     ("vectors", "child-512"): "child_parent",
     ("vectors", "sentence"): "sentence_window",
     ("vectors", "piece"): "multi_vector",
