@@ -12,7 +12,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from pipelines.stopwords import STOP_WORDS
 
@@ -61,17 +61,26 @@ _CACHE_LIMIT = 50_000
 
 # A stemmer may serve one thread only.
 _local = threading.local()
-_cache: dict[str, tuple[str, ...]] = {}
+
+
+class _Known(dict[str, tuple[str, ...]]):
+    """The terms of each token that was seen; a short one is remembered."""
+
+    def __missing__(self, token: str) -> tuple[str, ...]:
+        terms = tuple(token_terms(token, _grams))
+        if len(token) <= _CACHED_LENGTH:
+            if len(self) >= _CACHE_LIMIT:
+                self.clear()
+            self[token] = terms
+        return terms
+
+
+_known = _Known()
 
 
 def search_terms(text: str) -> list[str]:
     """Return the terms of a text in reading order, repeated as often as they occur."""
-    terms: list[str] = []
-    known = _cache.get
-    for token in prepare(text).split():
-        found = known(token)
-        terms.extend(_remember(token) if found is None else found)
-    return terms
+    return list(chain.from_iterable(map(_known.__getitem__, prepare(text).split())))
 
 
 def prepare(text: str) -> str:
@@ -84,15 +93,6 @@ def prepare(text: str) -> str:
         # Both readings of a hyphen at a line end: one word, and a compound.
         text = _HYPHENATED.sub(r"\1-\2", text)
     return text.casefold()
-
-
-def _remember(token: str) -> tuple[str, ...]:
-    terms = tuple(token_terms(token, _grams))
-    if len(token) <= _CACHED_LENGTH:
-        if len(_cache) >= _CACHE_LIMIT:
-            _cache.clear()
-        _cache[token] = terms
-    return terms
 
 
 def token_terms(token: str, grams: Callable[[str], list[str]]) -> list[str]:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
@@ -58,7 +59,9 @@ def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> 
     """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
     matches = {passage.id: matches_of(passage, rankings) for passage in passages}
     found = {m.found.hit.node_id: m.found for group in matches.values() for m in group}
-    pieces = fetch(found, lambda key: found[key].view)
+    # Words are found in the passage itself, which was read already.
+    pieces = {p.id: p.node for p in passages if p.id in found and found[p.id].view is p.view}
+    pieces |= fetch(found.keys() - pieces.keys(), lambda key: found[key].view)
     return [
         NodeWithScore(node=_returned(passage, matches[passage.id], pieces), score=passage.score)
         for passage in passages
@@ -190,8 +193,8 @@ def _lines(text: str) -> list[Span]:
 def _best(text: str, spans: Sequence[Span], wanted: set[str]) -> int | None:
     """Return which span holds most of the wanted terms, the first of equal ones."""
     held = [wanted.intersection(search_terms(text[start:end])) for start, end in spans]
-    counts = Counter(term for terms in held for term in terms)
-    scores = [math.fsum(1 / counts[term] for term in terms) for terms in held]
+    counts = Counter(chain.from_iterable(held))
+    scores = [math.fsum([1 / counts[term] for term in terms]) if terms else 0.0 for terms in held]
     best = max(scores, default=0.0)
     return scores.index(best) if best else None
 

@@ -114,7 +114,7 @@ def _fuse(
         for rank, (key, value) in enumerate(pairs, 1):
             found.setdefault(key, []).append(Contribution(source, rank, value))
     fused = [
-        Fused(key, combine(part.value for part in parts), tuple(parts))
+        Fused(key, combine([part.value for part in parts]), tuple(parts))
         for key, parts in found.items()
     ]
     return sorted(fused, key=lambda item: (-item.score, item.key))

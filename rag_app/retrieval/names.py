@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 
 from pipelines.text import content_words, normalise
@@ -21,13 +22,15 @@ def names_in(text: str) -> set[str]:
     Single letters and words without content ("which") name nothing. Of "FY2015" the
     year is a word too. Japanese and Chinese give pairs of characters.
     """
-    names: set[str] = set()
-    for token in _TOKEN.findall(normalise(text)):
-        if _HAS_CJK.search(token):
-            names.update(term for term in content_words(token) if len(term) > 1)
-        else:
-            names.update(part for part in _parts(token) if content_words(part))
-    return names
+    return set().union(*map(_names_of, _TOKEN.findall(normalise(text))))
+
+
+@lru_cache(maxsize=10_000)
+def _names_of(token: str) -> frozenset[str]:
+    """Return the names in one word; questions use the same words again and again."""
+    if _HAS_CJK.search(token):
+        return frozenset(term for term in content_words(token) if len(term) > 1)
+    return frozenset(part for part in _parts(token) if content_words(part))
 
 
 def joined_in(text: str) -> set[str]:
@@ -36,13 +39,18 @@ def joined_in(text: str) -> set[str]:
     A run of words neither begins nor ends with one that has no content ("of the").
     """
     tokens = [t for t in _TOKEN.findall(normalise(text)) if not _HAS_CJK.search(t)]
-    tells = [bool(content_words(token)) for token in tokens]
+    tells = [_has_content(token) for token in tokens]
     return {
         "".join(tokens[start : start + size])
         for size in range(2, _JOINED + 1)
         for start in range(len(tokens) - size + 1)
         if tells[start] and tells[start + size - 1]
     }
+
+
+@lru_cache(maxsize=10_000)
+def _has_content(token: str) -> bool:
+    return bool(content_words(token))
 
 
 def _parts(token: str) -> Iterator[str]:

@@ -11,7 +11,7 @@ from llama_index.core.schema import BaseNode
 from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.rankings import View
 
-_CHUNK = 32
+_MORE = 32  # nodes read at a time after the first k
 
 
 @dataclass
@@ -57,7 +57,8 @@ class Reading:
 
 def read_passages(fused: Sequence[Fused], owners: Mapping[str, View], k: int) -> Reading:
     """Return the first k passages of the fused ids; see :func:`collect`."""
-    return collect(((item, node, owners[item.key]) for item, node in _with_nodes(fused, owners)), k)
+    nodes = _with_nodes(fused, owners, k)
+    return collect(((item, node, owners[item.key]) for item, node in nodes), k)
 
 
 def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> Reading:
@@ -92,10 +93,13 @@ def window_of(node: BaseNode) -> tuple[int, int] | None:
 
 
 def _with_nodes(
-    fused: Sequence[Fused], owners: Mapping[str, View]
+    fused: Sequence[Fused], owners: Mapping[str, View], k: int
 ) -> Iterator[tuple[Fused, BaseNode | None]]:
+    """Yield each id with its node; where nothing merges, k and the one after are all it takes."""
     remaining = iter(fused)
-    while chunk := list(islice(remaining, _CHUNK)):
+    size = k + 1
+    while chunk := list(islice(remaining, size)):
+        size = _MORE
         nodes = fetch((item.key for item in chunk), owners.__getitem__)
         for item in chunk:
             yield item, nodes.get(item.key)
