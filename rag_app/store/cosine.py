@@ -8,8 +8,11 @@ and scores therefore do not depend on how rows are spread over files.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -135,14 +138,20 @@ def _candidates(
 
 
 def _product(matrix: Vector, unit: Vector) -> Vector:
-    """Return the dot product of each row with ``unit``.
+    """Return the dot product of each row with ``unit``, a large one shared among the cores.
 
-    BLAS shares a large product among the cores; on a small one its threads wait
-    for one another longer than they compute, and hinder queries beside this one.
+    One core reads memory slower than memory gives. BLAS shares too, but its
+    threads wait for one another in a busy loop: beside other work (queries in other
+    threads, other programs) a product takes many times as long.
     """
-    if len(matrix) >= _LARGE:
-        return matrix @ unit
-    found: Vector = np.vecdot(matrix, unit)
+    found = np.empty(len(matrix), np.float32)
+    cores = os.cpu_count() or 1
+    if len(matrix) < _LARGE or cores == 1:
+        return np.vecdot(matrix, unit, out=found)
+    bounds = np.linspace(0, len(matrix), cores + 1, dtype=int).tolist()
+    with ThreadPoolExecutor(cores, "product") as executor:
+        for low, high in pairwise(bounds):
+            executor.submit(np.vecdot, matrix[low:high], unit, out=found[low:high])
     return found
 
 
