@@ -44,27 +44,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--cold-pages", type=int, default=1000)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 20_000, 100_000])
     parser.add_argument("--growth", type=int, nargs="*", default=[65, 650, 6500])
+    parser.add_argument("--files", type=int, help="reports of the section full; all by default")
+    parser.add_argument("--results", type=Path, default=FILE, help="where results are merged into")
     options = parser.parse_args(arguments)
     for section in options.sections:
         if section == "table":
-            print(speed_tables(_results()))
+            print(speed_tables(_read(options.results)))
         elif section == "plot":
-            _plot()
+            _plot(options.results)
         else:
             _section(section, options)
     return 0
 
 
-def _results() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(FILE.read_text()) if FILE.exists() else {}
+def _read(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
     return found
 
 
-def _plot() -> None:
-    if "growth" not in _results():
+def _plot(file: Path) -> None:
+    if "growth" not in _read(file):
         print("plot: skipped: growth was not measured")
         return
-    subprocess.run([speed_files.PEERS_PYTHON, HERE / "plot.py", FILE, RESULTS], check=True)
+    command = [speed_files.PEERS_PYTHON, HERE / "plot.py", file, file.parent]
+    subprocess.run(command, check=True)
 
 
 def _section(section: str, options: argparse.Namespace) -> None:
@@ -77,7 +80,7 @@ def _section(section: str, options: argparse.Namespace) -> None:
         "cold": lambda: speed_files.cold(files, options.peers, options.rounds, options.cold_pages),
         "ingest": lambda: speed_files.ingest(files, options.peers, options.rounds, options.pages),
         "stages": lambda: speed_files.stages(files, options.pages),
-        "full": lambda: speed_files.full(files),
+        "full": lambda: speed_files.full(files[: options.files]),
         "warm": lambda: speed_warm.warm(options.sizes),
         "throughput": lambda: _throughput(files, options.cold_pages),
         "growth": lambda: speed_files.growth(files, options.growth),
@@ -86,11 +89,11 @@ def _section(section: str, options: argparse.Namespace) -> None:
     started = time.perf_counter()
     result = jobs[section]()
     result |= {"took_s": time.perf_counter() - started, "load_at_start": load}
-    results = _results()
+    results = _read(options.results)
     results[section] = result
     results["machine"] = machine()
-    RESULTS.mkdir(exist_ok=True)
-    FILE.write_text(json.dumps(results, indent=1) + "\n")
+    options.results.parent.mkdir(exist_ok=True)
+    options.results.write_text(json.dumps(results, indent=1) + "\n")
     print(json.dumps({section: result}, indent=1), flush=True)
 
 

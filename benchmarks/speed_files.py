@@ -45,7 +45,11 @@ def ingest_peer(peer: str, files: Sequence[Path], folder: Path, *, kept: bool = 
 def cold_index(files: Sequence[Path], pages: int) -> Path:
     """Return the index that questions are put to; what an earlier run left undone is done."""
     index = WORK / f"cold-{pages}" / "ours"
-    ingest_ours(sample(files, pages), index)
+    chosen = sample(files, pages)
+    try:
+        ingest_ours(chosen, index)
+    except RuntimeError:  # of another version of this program
+        ingest_ours(chosen, fresh(f"cold-{pages}/ours"))
     return index
 
 

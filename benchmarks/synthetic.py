@@ -26,6 +26,7 @@ KINDS = ("child-128", "child-256")
 CHILDREN = 8  # per parent and kind
 PARENTS = 250  # per document
 WORDS = 600  # per parent: what 1,024 tokens of a report hold
+SENTENCE, LINE = 20, 12  # words
 VOCABULARY = 50_000
 NAME = "synthetic"
 
@@ -72,7 +73,7 @@ def _documents(parents: int) -> Iterator[Prepared]:
 
 def _document(rng: np.random.Generator, number: int, parents: int) -> Prepared:
     listed = [words(rng, WORDS) for _ in range(parents)]
-    texts = [" ".join(each) for each in listed]
+    texts = [_prose(each) for each in listed]
     text = "\n".join(texts)
     content_hash = hashlib.sha256(text.encode()).hexdigest()
     name = f"document-{number}.pdf"
@@ -104,6 +105,15 @@ def _document(rng: np.random.Generator, number: int, parents: int) -> Prepared:
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         vectors[kind] = (ids, matrix)
     return Prepared((name,), document, nodes, vectors, terms)
+
+
+def _prose(listed: list[str]) -> str:
+    """Return words as sentences and lines, of which a passage's evidence is made."""
+    written = [
+        word + ("." if at % SENTENCE == 0 else "") + ("\n" if at % LINE == 0 else " ")
+        for at, word in enumerate(listed, 1)
+    ]
+    return "".join(written).rstrip()
 
 
 def _facts(name: str, content_hash: str) -> dict[str, object]:
