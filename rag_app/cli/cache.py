@@ -13,6 +13,7 @@ import fcntl
 import hashlib
 import json
 import os
+import secrets
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 _INDEX, _ABOUT, _LOCK = "index", "about.json", ".lock"
 _PRIVATE = 0o700
 _PAUSE = 0.02  # seconds between two tries for a lock
+_PATIENCE = 0.3  # seconds of waiting before it is told
 # What decides the content of an index: another value needs another index.
 _DECISIVE = (
     "embed_model",
@@ -63,7 +65,13 @@ class Kept:
 def key_of(contents: Collection[str], settings: Settings, pipelines: Sequence[str]) -> str:
     """Return the key of the index of a set of contents (sha256, hex) under these settings."""
     decisive = settings.model_dump(mode="json", include=set(_DECISIVE))
-    about = json.dumps([decisive, sorted(pipelines)], sort_keys=True)
+    built = sorted(pipelines)
+    if "sudachi" in built:
+        from pipelines.sudachi import sudachi_rule
+
+        # After an upgrade of the analyser the file is read again.
+        built.append(sudachi_rule())
+    about = json.dumps([decisive, built], sort_keys=True)
     what = min(contents) if len(contents) == 1 else _digest("\n".join(sorted(contents)))
     return f"{what[:40]}-{_digest(about)[:12]}"
 
@@ -197,7 +205,7 @@ class IndexCache:
 
     def _take_away(self, key: str) -> None:
         """Remove a folder; one move takes it out of use, so that a kill leaves no half of it."""
-        gone = self.root / f"{key}.{os.getpid()}.gone"
+        gone = self.root / f"{key}.{secrets.token_hex(4)}.gone"
         with contextlib.suppress(FileNotFoundError):
             (self.root / key).rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
@@ -229,19 +237,19 @@ def _locked(
 
 
 def _acquire(handle: int, how: int, wait: float | None, on_wait: Callable[[], None] | None) -> None:
-    deadline = time.monotonic() + (wait or 0.0)
+    deadline = time.monotonic() + (_PATIENCE if wait is None else wait)
     while True:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, how | fcntl.LOCK_NB)
             return
-        if wait is None:
-            break
         if time.monotonic() >= deadline:
-            raise IndexLockedError(
-                "another process uses the kept index of these files",
-                hint="ask again when it has finished",
-            )
+            break
         time.sleep(_PAUSE)
+    if wait is not None:
+        raise IndexLockedError(
+            "another process uses the kept index of these files",
+            hint="ask again when it has finished",
+        )
     if on_wait is not None:
         on_wait()
     fcntl.flock(handle, how)
