@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pipelines.errors import FilterError, IndexNotFoundError
 from rag_app.cli.filters import filters_of
@@ -50,20 +50,16 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
         yield Source(_joined(parts), parts)
 
 
-def open_or_create(
-    path: Path, pipelines: Sequence[str], current: Session, embed_model: Any = None
-) -> Index:
+def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> Index:
     """Open the index at a path; make an empty one where there is none."""
     from rag_app.index import Index
 
     settings = current.settings
     try:
         # First, because making one loads the embedding model.
-        return Index.open(path, embed_model=embed_model, settings=settings)
+        return Index.open(path, settings=settings)
     except IndexNotFoundError:
-        return Index.create(
-            path, embed_model=embed_model, pipelines=pipelines, settings=settings, exist_ok=True
-        )
+        return Index.create(path, pipelines=pipelines, settings=settings, exist_ok=True)
 
 
 def chosen(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import ReadError
-from rag_app.cli import kept
+from rag_app.cli import keeper
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.kept import pdfs as open_pdfs
 from rag_app.cli.output import Output
@@ -368,11 +368,11 @@ def test_a_second_process_waits_and_says_so_while_the_first_reads(rag, two, monk
 
     def slow(index, *inputs, **options):
         reading.set()
-        time.sleep(0.6)
+        time.sleep(1.0)
         return plain(index, *inputs, **options)
 
     monkeypatch.setattr(Index, "ingest", slow)
-    monkeypatch.setattr(kept, "_WAIT", 0.05)
+    monkeypatch.setattr(keeper, "_WAIT", 0.05)
 
     def first() -> None:
         with open_pdfs(two[:1], here()):

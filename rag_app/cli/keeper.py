@@ -1,0 +1,316 @@
+"""An index of each content is kept, and one of each set of contents that are asked together.
+
+One file is asked in the index of its content. Several are asked in one index,
+merged from theirs, so that the next question opens one thing, and a file that
+changes is the only one that is embedded again. What is kept is found by content:
+files may be moved and renamed, and the index then calls them by their new names.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipelines.errors import (
+    IndexDamagedError,
+    IndexLockedError,
+    IndexMismatchError,
+    IndexNewerError,
+    IndexNotFoundError,
+    ReadError,
+)
+from rag_app.cli.cache import IndexCache, key_of
+from rag_app.cli.session import Session, describe
+from rag_app.cli.show import path as shown
+
+if TYPE_CHECKING:
+    from rag_app.index import Index
+
+# The names of each content, by its hash.
+Contents = Mapping[str, tuple[str, ...]]
+
+_UNUSABLE = (IndexNotFoundError, IndexMismatchError, IndexDamagedError, IndexNewerError)
+_WAIT = 0.25  # seconds to wait for others who look at an index, or use it, before it is changed
+_TRIES = 2
+
+
+class Keeper:
+    """Opens the index of a set of files; it stays as it is until the stack is closed.
+
+    Attributes:
+        failed: files that could not be read, as errors: ``file``, ``message``, ``hint``.
+    """
+
+    def __init__(self, cache: IndexCache, current: Session, stack: ExitStack) -> None:
+        from rag_app.retrieval.strategy import get_strategy
+
+        settings = current.settings
+        self._cache, self._current, self._stack = cache, current, stack
+        self._pipelines = pipelines_of(get_strategy(settings.strategy, settings.presets))
+        # Only a language model writes pieces, and what it failed at is tried again.
+        self._writes_pieces = "multi_vector" in self._pipelines and settings.llm is not None
+        self._model: Any = None  # loaded once for all indexes
+        self._given: dict[str, Path] = {}
+        self.failed: list[dict[str, str]] = []
+
+    def open(self, paths: Sequence[Path]) -> Index:
+        """Open the index of all files that can be read.
+
+        Raises:
+            ReadError, OSError: the only file cannot be read, or none of several.
+        """
+        contents = self._contents(paths)
+        index = self._kept(contents) if contents else None
+        if index is None:
+            contents = self._made(contents)
+            index = self._kept(contents, finished=len(contents) > 1)
+        if index is None and len(contents) > 1:
+            index = self._merged(contents)
+        if index is None:
+            index = self._copied(contents)
+        # Used as well: a file that changes is read alone only where the others are kept.
+        self._cache.touch([self._key([content]) for content in contents])
+        return index
+
+    def _contents(self, paths: Sequence[Path]) -> Contents:
+        """Hash each file once; the same content is one, with several names."""
+        from pipelines.documents import content_hash
+        from rag_app.ingest.inputs import absolute
+
+        self._given = {absolute(path): path for path in paths}
+        contents: dict[str, tuple[str, ...]] = {}
+        for name, path in self._given.items():
+            try:
+                content = content_hash(path)
+            except OSError as error:
+                self._fail([name], error)
+            else:
+                contents[content] = (*contents.get(content, ()), name)
+        return contents
+
+    def _kept(self, contents: Contents, *, finished: bool = True) -> Index | None:
+        """Open what is kept of these contents, under these names.
+
+        ``None``: there is none, or it is stale, or still to be ``finished``, or others
+        use it under other names.
+        """
+        key = self._key(contents)
+        for _ in range(_TRIES):
+            with ExitStack() as attempt:
+                index = self._opened(key, contents, attempt)
+                if index is None or (finished and self._unfinished(key)):
+                    return None
+                if _are_called(index, contents):
+                    self._stack.enter_context(attempt.pop_all())
+                    return index
+            with suppress(IndexLockedError):
+                self._rename(key, contents)
+        return None
+
+    def _made(self, contents: Contents) -> Contents:
+        """Make the index of each content that has none; return those that could be read."""
+        read = {}
+        for content, names in contents.items():
+            try:
+                with ExitStack() as briefly:
+                    self._part(content, names, briefly)
+            except (ReadError, OSError) as error:
+                self._fail(names, error)
+            else:
+                read[content] = names
+        if not read:
+            raise ReadError(
+                f"none of the {len(self._given)} files could be read",
+                hint="each is named above with its reason",
+            )
+        return read
+
+    def _merged(self, contents: Contents) -> Index | None:
+        """Merge the indexes of these contents, and open what was made."""
+        for _ in range(_TRIES):
+            # Who is kept waiting by another process that merges finds its work.
+            with suppress(IndexLockedError):
+                self._merge(contents)
+            if (index := self._kept(contents, finished=False)) is not None:
+                return index
+        return None
+
+    def _merge(self, contents: Contents) -> None:
+        key, keys = self._key(contents), [self._key([content]) for content in contents]
+        with ExitStack() as held:
+            parts = [self._part(*one, held, finished=False) for one in contents.items()]
+            folder = held.enter_context(self._cache.change(key, wait=_WAIT))
+            with ExitStack() as opened:
+                made = self._open(folder, contents, opened) is not None
+            if made and not self._writes_pieces:
+                return
+            self._cache.empty(key)
+            self._merge_into(folder, parts, contents).close()
+            complete = all(map(self._cache.is_complete, keys))
+            self._cache.note(key, _all_names(contents), complete=complete)
+
+    def _copied(self, contents: Contents) -> Index:
+        """Copy the indexes of these contents, which others use now under other names."""
+        folder = Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+        with ExitStack() as held:
+            parts = [self._part(*one, held, finished=False) for one in contents.items()]
+            return self._stack.enter_context(self._merge_into(folder, parts, contents))
+
+    def _merge_into(self, folder: Path, parts: Sequence[Index], contents: Contents) -> Index:
+        from rag_app.index import Index
+
+        settings = self._current.settings
+        return Index.merge(
+            parts, into=folder, names=contents, embed_model=self._model, settings=settings
+        )
+
+    def _part(
+        self, content: str, names: tuple[str, ...], stack: ExitStack, *, finished: bool = True
+    ) -> Index:
+        """Open the index of one content, under whatever name; make it where there is none.
+
+        Raises:
+            ReadError: the file could not be read.
+            IndexLockedError: it is stale, and another process uses it.
+        """
+        key = self._key([content])
+        for _ in range(_TRIES):
+            with ExitStack() as attempt:
+                index = self._opened(key, [content], attempt)
+                if index is not None and not (finished and self._unfinished(key)):
+                    stack.enter_context(attempt.pop_all())
+                    return index
+            finished = False  # what a model failed at once more does not keep from asking
+            with suppress(IndexLockedError):
+                self._make(content, names)
+        if (index := self._opened(key, [content], stack)) is None:
+            raise IndexLockedError(
+                f"the kept index of {shown(names[0])} is out of date, and another process uses it",
+                hint="ask again when it has finished",
+            )
+        return index
+
+    def _make(self, content: str, names: tuple[str, ...]) -> None:
+        """Read a file into the index of its content."""
+        key = self._key([content])
+        try:
+            with self._cache.change(key, wait=_WAIT) as folder, ExitStack() as opened:
+                index = self._open(folder, [content], opened)
+                if index is None:
+                    opened.close()
+                    self._cache.empty(key)
+                    index = opened.enter_context(self._create(folder))
+                complete = self._read(index, content, names)
+                self._cache.note(key, names, complete=complete)
+        except ReadError:
+            self._cache.discard(key)
+            raise
+
+    def _create(self, folder: Path) -> Index:
+        from rag_app.index import Index
+
+        index = Index.create(
+            folder,
+            embed_model=self._model,
+            pipelines=self._pipelines,
+            settings=self._current.settings,
+        )
+        self._model = index.embed_model
+        return index
+
+    def _read(self, index: Index, content: str, names: tuple[str, ...]) -> bool:
+        """Read the file unless it was; return whether nothing is left to be written of it."""
+        self._current.out.note(f"reading {shown(names[0])}")
+        report = index.ingest(names[0])
+        for file in report.files:
+            if file.status == "failed":
+                raise ReadError(file.error, hint=file.hint)
+        if not _is_of(index, [content]):
+            raise ReadError(f"{shown(names[0])} changed while it was read", hint="ask again")
+        with index.store.writer() as writer:
+            writer.rename({content: names})
+        return self._writes_pieces and not report.pieces.failed
+
+    def _rename(self, key: str, contents: Contents) -> None:
+        """Let an index call its contents by these names and no others."""
+        with self._cache.change(key, wait=_WAIT) as folder, ExitStack() as opened:
+            index = self._open(folder, contents, opened)
+            if index is None:
+                return
+            with index.store.writer() as writer:
+                writer.rename(contents)
+            self._cache.note(key, _all_names(contents), complete=self._cache.is_complete(key))
+
+    def _opened(self, key: str, contents: Collection[str], stack: ExitStack) -> Index | None:
+        """Open a kept index that holds just these contents; ``None`` where there is none."""
+        with ExitStack() as attempt:
+            folder = attempt.enter_context(self._cache.use(key, self._tell_wait))
+            index = self._open(folder, contents, attempt) if folder is not None else None
+            if index is not None:
+                stack.enter_context(attempt.pop_all())
+            return index
+
+    def _open(self, folder: Path, contents: Collection[str], stack: ExitStack) -> Index | None:
+        from rag_app.index import Index
+
+        settings = self._current.settings
+        try:
+            index = stack.enter_context(
+                Index.open(folder, embed_model=self._model, settings=settings)
+            )
+            # Compares the weights, too; the question needs the model anyway.
+            self._model = index.embed_model
+            return index if _is_of(index, contents) else None
+        except _UNUSABLE:
+            return None
+
+    def _key(self, contents: Collection[str]) -> str:
+        return key_of(contents, self._current.settings, self._pipelines)
+
+    def _unfinished(self, key: str) -> bool:
+        return self._writes_pieces and not self._cache.is_complete(key)
+
+    def _tell_wait(self) -> None:
+        self._current.out.note("waiting for another process that reads the same files")
+
+    def _fail(self, names: Sequence[str], error: Exception) -> None:
+        if len(self._given) == 1:
+            raise error
+        about = describe(error)
+        self.failed += [{"file": str(self._given[name])} | about for name in names]
+        self._current.out.complain(f"warning: {about['message']}: it was left out")
+
+
+def pipelines_of(strategy: Any) -> tuple[str, ...]:
+    """Return the ``--pipeline`` names that build what a strategy searches."""
+    from rag_app.retrieval.strategy import pipeline_of
+
+    arms = [arm for arm in strategy.arms if arm.weight]
+    if all((arm.how, arm.kind) == ("words", "parent") for arm in arms):
+        return ("bm25",)
+    names = map(pipeline_of, arms)
+    return tuple(sorted({name for name in names if name is not None}))
+
+
+def _is_of(index: Index, contents: Collection[str]) -> bool:
+    """Tell whether an index holds these contents, as they are read today, and no others."""
+    from pipelines.documents import reader_fingerprint
+
+    with index.store.snapshot() as snapshot:
+        sources, reader = snapshot.sources(), reader_fingerprint(snapshot.config.reader)
+    return {source.content_hash for source in sources} == set(contents) and all(
+        source.fingerprint == reader for source in sources
+    )
+
+
+def _are_called(index: Index, contents: Contents) -> bool:
+    with index.store.snapshot() as snapshot:
+        called = {source.content_hash: set(source.names) for source in snapshot.sources()}
+    return called == {content: set(names) for content, names in contents.items()}
+
+
+def _all_names(contents: Contents) -> list[str]:
+    return [name for names in contents.values() for name in names]
