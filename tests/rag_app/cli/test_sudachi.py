@@ -9,7 +9,7 @@ import pytest
 from pipelines import sudachi
 from pipelines.sudachi import sudachi_rule
 from rag_app.cli.cache import key_of
-from rag_app.cli.kept import pipelines_of
+from rag_app.cli.keeper import pipelines_of
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
 from rag_app.settings import Settings
 
