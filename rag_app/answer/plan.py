@@ -81,7 +81,7 @@ def make_plan(
     sentences = sentences_of(passages)
     words = set(content_words(question))
     weights = evidence.idf({*search_terms(question), *words})
-    measured = signals(_only(weights, words), passages, sentences, scale)
+    measured = signals(question, _only(weights, words), passages, sentences, scale)
     return Plan(
         question=question,
         found=found,

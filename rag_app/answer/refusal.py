@@ -8,11 +8,13 @@ best raw cosine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
-from pipelines.text import language_name, script_of, search_terms
+from pipelines.text import language_name, normalise, script_of, search_terms
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.support import share
@@ -22,6 +24,11 @@ Scale = Callable[[float], float]
 
 # Sentences in a row, about a paragraph.
 _STRETCH = 5
+# "How many people", "what number": what is asked for, and no statement has it.
+_ASKING = "何"
+# Katakana words, kanji compounds, and what is written in Latin letters or digits.
+_ASKED_FOR = re.compile(rf"{_ASKING}[一-龠]{{0,2}}")
+_COMPOUND = re.compile(r"[ァ-ヴー]{2,}|[一-龠々]{2,}|[a-z0-9]+")
 _NO_LANGUAGE = ("none", "other")
 
 
@@ -30,18 +37,20 @@ class Thresholds:
     """A question is answered when its score reaches ``least``.
 
     The score is ``sentence * best sentence's share + stretch * best stretch's
-    share``, plus ``meaning * cosine`` where the embedding model votes; each
-    case has its own ``least`` (pairs of Japanese characters are met by chance more
-    often than words). Chosen by ``benchmarks/answers.py`` on one half of
+    share``, plus ``meaning * cosine`` where the embedding model votes; in Japanese,
+    where it does not, plus ``compounds * best stretch's share of compounds`` (pairs of
+    characters are met by chance more often than words). Each case has its own
+    ``least``. Chosen by the rule of ``benchmarks/answers.py`` on one half of
     its questions and reported on the other.
     """
 
     sentence: float = 0.3
     stretch: float = 0.7
     least_by_words: float = 0.4
-    least_by_characters: float = 0.45
+    compounds: float = 0.2
+    least_by_characters: float = 0.63
     meaning: float = 1.5
-    least_with_meaning: float = 1.05
+    least_with_meaning: float = 1.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +63,8 @@ class Signals:
         cosine: best cosine of a vector arm; ``None`` where none voted.
         has_words: whether the question has content words at all.
         in_characters: whether these are single characters and pairs of them (CJK).
+        compounds: like ``stretch``, of whole compounds (runs of kanji, of katakana, numbers);
+            ``stretch`` where the question has none.
     """
 
     sentence: float
@@ -61,9 +72,11 @@ class Signals:
     cosine: float | None
     has_words: bool
     in_characters: bool = False
+    compounds: float = 0.0
 
 
 def signals(
+    question: str,
     weights: Mapping[str, float],
     passages: Sequence[Passage],
     sentences: Sequence[Sentence],
@@ -72,6 +85,7 @@ def signals(
     """Measure how well the passages cover the question's content words.
 
     Args:
+        question: as it was asked.
         weights: IDF weight of each content word of the question.
         passages: what was retrieved, best first.
         sentences: of these passages, in reading order.
@@ -79,26 +93,45 @@ def signals(
     """
     cosines = [m.score for p in passages for m in p.matches if m.arm.startswith("vectors:")]
     best = max(cosines, default=None)
+    weights = {term: weight for term, weight in weights.items() if _ASKING not in term}
     terms = [weights.keys() & search_terms(sentence.text) for sentence in sentences]
+    about = [set(search_terms(f"{p.title}\n{p.heading}")) for p in passages]
+    stretch = _best_share(weights, _stretches(about, sentences, terms))
+    in_characters = script_of(" ".join(weights)) == "cjk"
+    # Runs of han without kana are clauses, not compounds.
+    japanese = in_characters and language_name(question) == "Japanese"
+    compounds = _compounds(question, weights) if japanese else {}
     return Signals(
-        sentence=max((share(weights, held) for held in terms), default=0.0),
-        stretch=max(
-            (share(weights, s) for s in _stretches(passages, sentences, terms)), default=0.0
-        ),
+        sentence=_best_share(weights, terms),
+        stretch=stretch,
         cosine=best if best is None or scale is None else scale(best),
         has_words=bool(weights),
-        in_characters=script_of(" ".join(weights)) == "cjk",
+        in_characters=in_characters,
+        compounds=_compounds_share(compounds, passages, sentences) if compounds else stretch,
     )
 
 
 def is_answerable(measured: Signals, thresholds: Thresholds) -> bool:
     """Tell whether the passages are worth an answer."""
-    score = thresholds.sentence * measured.sentence + thresholds.stretch * measured.stretch
-    if measured.cosine is None:
-        characters = measured.in_characters
-        least = thresholds.least_by_characters if characters else thresholds.least_by_words
-        return measured.has_words and score >= least
-    return score + thresholds.meaning * measured.cosine >= thresholds.least_with_meaning
+    if measured.cosine is None and not measured.has_words:
+        return False
+    return score_of(measured, thresholds) >= least_of(measured, thresholds)
+
+
+def score_of(measured: Signals, thresholds: Thresholds) -> float:
+    """Return how well the passages cover the question; compare it with :func:`least_of`."""
+    words = thresholds.sentence * measured.sentence + thresholds.stretch * measured.stretch
+    if measured.cosine is not None:
+        return words + thresholds.meaning * measured.cosine
+    return words + (thresholds.compounds * measured.compounds if measured.in_characters else 0.0)
+
+
+def least_of(measured: Signals, thresholds: Thresholds) -> float:
+    """Return the score from which on a question with such signals is answered."""
+    if measured.cosine is not None:
+        return thresholds.least_with_meaning
+    by_characters = measured.in_characters
+    return thresholds.least_by_characters if by_characters else thresholds.least_by_words
 
 
 def verdict(
@@ -150,17 +183,40 @@ def _are_known(names: Sequence[str]) -> bool:
     return not any(name.startswith("a language") for name in names)
 
 
+def _best_share(weights: Mapping[str, float], held: Iterable[set[str]]) -> float:
+    return max((share(weights, terms) for terms in held), default=0.0)
+
+
 def _stretches(
-    passages: Sequence[Passage], sentences: Sequence[Sentence], terms: Sequence[set[str]]
+    about: Sequence[set[str]], sentences: Sequence[Sentence], terms: Sequence[set[str]]
 ) -> Iterator[set[str]]:
-    """Yield the terms of each few sentences in a row of one passage.
+    """Yield the terms of each few sentences in a row of one passage, with those of its title.
 
     A whole passage would not do: the longer it is, the more of any question it holds.
     """
-    about = [set(search_terms(f"{p.title}\n{p.heading}")) for p in passages]
     for first, sentence in enumerate(sentences):
         held = set(about[sentence.passage])
         for place in range(first, min(first + _STRETCH, len(sentences))):
             if sentences[place].passage == sentence.passage:
                 held |= terms[place]
         yield held
+
+
+def _compounds(question: str, weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the compounds of a Japanese question, each with the weight of its rarest pair."""
+    runs = dict.fromkeys(_COMPOUND.findall(_ASKED_FOR.sub(" ", normalise(question))))
+    pairs = {run: [run, *map("".join, pairwise(run))] for run in runs}
+    found = {run: max(weights.get(pair, 0.0) for pair in own) for run, own in pairs.items()}
+    return {run: weight for run, weight in found.items() if weight > 0}
+
+
+def _compounds_share(
+    compounds: Mapping[str, float], passages: Sequence[Passage], sentences: Sequence[Sentence]
+) -> float:
+    def held(text: str) -> set[str]:
+        plain = "".join(normalise(text).split())
+        return {run for run in compounds if run in plain}
+
+    about = [held(f"{passage.title}\n{passage.heading}") for passage in passages]
+    there = [held(sentence.text) for sentence in sentences]
+    return _best_share(compounds, _stretches(about, sentences, there))

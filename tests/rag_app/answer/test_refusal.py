@@ -9,9 +9,13 @@ from tests.support.passages import FixedEvidence, node
 THRESHOLDS = Thresholds()
 
 
-def measured(weights, text, **more):
+def measured(weights, text, *, question="", **more):
     passages = passages_of([node(text, **more)])
-    return signals(weights, passages, sentences_of(passages))
+    return signals(question, weights, passages, sentences_of(passages))
+
+
+PLANT = "呉工場の従業員は何人ですか"
+PAIRS = {"工場": 2.0, "呉工": 6.0, "従業": 1.0, "業員": 1.0}
 
 
 def test_shares_are_weighted_by_rarity():
@@ -36,6 +40,39 @@ def test_title_and_heading_count():
 def test_japanese_is_measured_in_characters():
     assert measured({"首都": 1.0, "日本": 1.0}, "東京").in_characters
     assert not measured({"pump": 1.0}, "x").in_characters
+
+
+def test_compounds_of_japanese_are_held_as_a_whole_or_not():
+    """Pairs of characters are met by chance: 工場 in 神戸工場 is no 呉工場."""
+    other = measured(PAIRS, "神戸工場の従業員は二百人である。", question=PLANT)
+    assert (other.stretch, other.compounds) == (0.4, pytest.approx(1 / 7))
+    assert measured(PAIRS, "呉工場で働く\n従業員は五十人。", question=PLANT).compounds == 1.0
+    near = measured(PAIRS, "呉工場である。従業員は五十人。", question=PLANT)
+    assert near.compounds == 1.0
+
+
+@pytest.mark.parametrize(
+    ("question", "weights"),
+    [("みやこはどこ", {"みや": 1.0}), ("首都在哪里", {"首都": 1.0}), ("the pump", {"pump": 1.0})],
+    ids=["no compound", "Chinese", "English"],
+)
+def test_without_compounds_the_stretch_stands_for_them(question, weights):
+    found = measured(weights, "首都 pump", question=question)
+    assert found.compounds == found.stretch
+
+
+def test_a_passage_that_shares_only_pairs_of_characters_is_refused():
+    pairs = Signals(0.5, 0.6, None, has_words=True, in_characters=True, compounds=0.1)
+    whole = Signals(0.5, 0.6, None, has_words=True, in_characters=True, compounds=0.6)
+    assert not is_answerable(pairs, THRESHOLDS)
+    assert is_answerable(whole, THRESHOLDS)
+
+
+def test_the_word_that_asks_is_no_subject():
+    """No statement holds "how many people", and its weight would be the highest."""
+    asking = {**PAIRS, "何人": 8.0, "は何": 8.0}
+    assert measured(asking, "呉工場の従業員は五十人。", question=PLANT).stretch == 1.0
+    assert measured(asking, "呉工場の従業員は五十人。", question=PLANT).compounds == 1.0
 
 
 def test_cosines_are_raw_scores_of_vector_arms_only():
