@@ -117,7 +117,7 @@ class Keeper:
             try:
                 with ExitStack() as briefly:
                     self._part(content, names, briefly)
-            except (ReadError, OSError) as error:
+            except ReadError as error:
                 self._fail(names, error)
             else:
                 read[content] = names

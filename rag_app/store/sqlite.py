@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -155,12 +156,12 @@ def open_store(path: Path) -> SqliteStore:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Return the size of all files in a folder, in bytes."""
+    """Return the size of all files in a folder, in bytes; what goes meanwhile counts nothing."""
     total = 0
-    for path in folder.rglob("*"):
-        # Another process may remove it at this moment.
-        with contextlib.suppress(FileNotFoundError):
-            total += path.lstat().st_size if path.is_file() else 0
+    for place, _, files in os.walk(folder):  # passes over a folder that has gone
+        for name in files:
+            with contextlib.suppress(FileNotFoundError):
+                total += Path(place, name).lstat().st_size
     return total
 
 

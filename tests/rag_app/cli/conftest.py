@@ -91,6 +91,12 @@ def pdfs(place) -> Path:
 
 
 @pytest.fixture
+def two(pdfs) -> list[Path]:
+    """The two PDFs themselves."""
+    return [pdfs / "valve.pdf", pdfs / "crane.pdf"]
+
+
+@pytest.fixture
 def index(rag, pdfs) -> Path:
     """The index ./.rag over both."""
     assert rag("ingest", pdfs, "--quiet").code == 0
