@@ -20,6 +20,7 @@ from typing import Any
 from pipelines.errors import ConfigError, IndexMismatchError
 from pipelines.scripts import scripts_in
 from pipelines.terms import prepare
+from pipelines.text import sanitise
 
 LIST = "sudachi"  # what the list of these words is called in an index
 PACKAGES = ("sudachipy", "sudachidict_small")
@@ -50,7 +51,7 @@ def sudachi_terms(text: str) -> list[str]:
     tokenize, is_content = _tokenizer()
     terms = (
         str(word.normalized_form()).casefold()
-        for portion in _PORTIONS.finditer(prepare(text))
+        for portion in _PORTIONS.finditer(prepare(sanitise(text)))
         for word in tokenize(portion.group())
         if is_content(word)
     )

@@ -71,7 +71,7 @@ def test_a_long_line_without_sentences_is_cut_between_its_clauses():
 
 
 @pytest.mark.parametrize(
-    "unit", ["あ", "ア", "漢", "9", "a", "😀", "、", "。", "\n", " ", "か\u3099"]
+    "unit", ["あ", "ア", "漢", "9", "a", "😀", "、", "。", "\n", " ", "か\u3099", "\ud800"]
 )
 def test_any_text_takes_linear_time(unit):
     started = time.process_time()
