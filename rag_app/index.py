@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -181,20 +180,15 @@ class Index:
         """
         from rag_app.store.merge import merge
 
-        with ExitStack() as own:
-            stores: dict[Path, Store] = {}
-            for source in sources:
-                if isinstance(source, Index):
-                    stores[source.path.resolve()] = source._store
-                else:
-                    opened = own.enter_context(open_store(Path(source)))
-                    stores.setdefault(Path(source).resolve(), opened)
-            unique = len({path.name for path in stores}) == len(stores)
-            merge(
-                {path.name if unique else str(path): store for path, store in stores.items()},
-                Path(into),
-                names=names,
-            )
+        stores: dict[Path, Store | Path] = {}
+        for source in sources:
+            if isinstance(source, Index):
+                stores[source.path.resolve()] = source.store
+            else:
+                stores.setdefault(Path(source).resolve(), Path(source))
+        unique = len({path.name for path in stores}) == len(stores)
+        called = {path.name if unique else str(path): store for path, store in stores.items()}
+        merge(called, Path(into), names=names)
         return cls.open(into, embed_model=embed_model, settings=settings)
 
     @property

@@ -115,8 +115,8 @@ class Keeper:
         read = {}
         for content, names in contents.items():
             try:
-                with ExitStack() as briefly:
-                    self._part(content, names, briefly)
+                with ExitStack() as held:
+                    self._part(content, names, held)
             except ReadError as error:
                 self._fail(names, error)
             else:
@@ -143,10 +143,8 @@ class Keeper:
         with ExitStack() as held:
             parts = [self._part(*one, held, finished=False) for one in contents.items()]
             folder = held.enter_context(self._cache.change(key, wait=_WAIT))
-            with ExitStack() as opened:
-                made = self._open(folder, contents, opened) is not None
-            if made and not self._writes_pieces:
-                return
+            if self._holds(folder, contents) and not self._writes_pieces:
+                return  # made by another process meanwhile
             self._cache.empty(key)
             self._merge_into(folder, parts, contents).close()
             complete = all(map(self._cache.is_complete, keys))
@@ -159,7 +157,7 @@ class Keeper:
             parts = [self._part(*one, held, finished=False) for one in contents.items()]
             return self._stack.enter_context(self._merge_into(folder, parts, contents))
 
-    def _merge_into(self, folder: Path, parts: Sequence[Index], contents: Contents) -> Index:
+    def _merge_into(self, folder: Path, parts: Sequence[Path], contents: Contents) -> Index:
         from rag_app.index import Index
 
         settings = self._current.settings
@@ -169,29 +167,32 @@ class Keeper:
 
     def _part(
         self, content: str, names: tuple[str, ...], stack: ExitStack, *, finished: bool = True
-    ) -> Index:
-        """Open the index of one content, under whatever name; make it where there is none.
+    ) -> Path:
+        """Return the index of one content, under whatever name; make it where there is none.
+
+        It stays as it is until the stack is closed. It is not open: of many files one
+        after the other is.
 
         Raises:
             ReadError: the file could not be read.
             IndexLockedError: it is stale, and another process uses it.
         """
         key = self._key([content])
-        for _ in range(_TRIES):
-            with ExitStack() as attempt:
-                index = self._opened(key, [content], attempt)
-                if index is not None and not (finished and self._unfinished(key)):
-                    stack.enter_context(attempt.pop_all())
-                    return index
-            finished = False  # what a model failed at once more does not keep from asking
-            with suppress(IndexLockedError):
-                self._make(content, names)
-        if (index := self._opened(key, [content], stack)) is None:
-            raise IndexLockedError(
-                f"the kept index of {shown(names[0])} is out of date, and another process uses it",
-                hint="ask again when it has finished",
-            )
-        return index
+        for attempt in range(_TRIES + 1):
+            with ExitStack() as held:
+                folder = held.enter_context(self._cache.use(key, self._tell_wait))
+                # What a model failed to write once more is done without.
+                asks = finished and attempt == 0 and self._unfinished(key)
+                if folder is not None and self._holds(folder, [content]) and not asks:
+                    stack.enter_context(held.pop_all())
+                    return folder
+            if attempt < _TRIES:
+                with suppress(IndexLockedError):
+                    self._make(content, names)
+        raise IndexLockedError(
+            f"the kept index of {shown(names[0])} is out of date, and another process uses it",
+            hint="ask again when it has finished",
+        )
 
     def _make(self, content: str, names: tuple[str, ...]) -> None:
         """Read a file into the index of its content."""
@@ -252,6 +253,10 @@ class Keeper:
             if index is not None:
                 stack.enter_context(attempt.pop_all())
             return index
+
+    def _holds(self, folder: Path, contents: Collection[str]) -> bool:
+        with ExitStack() as opened:
+            return self._open(folder, contents, opened) is not None
 
     def _open(self, folder: Path, contents: Collection[str], stack: ExitStack) -> Index | None:
         from rag_app.index import Index

@@ -17,7 +17,7 @@ from rag_app.store.contents import hash_of
 from rag_app.store.lock import writer_lock
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
 from rag_app.store.schema import DATABASE, DERIVED, LOCK
-from rag_app.store.sqlite import create_store
+from rag_app.store.sqlite import create_store, open_store
 
 _DRAFT = "merging-"
 
@@ -49,7 +49,10 @@ class MergeReport:
 
 
 def merge(
-    sources: Mapping[str, Store], into: Path, *, names: Mapping[str, Sequence[str]] | None = None
+    sources: Mapping[str, Store | Path],
+    into: Path,
+    *,
+    names: Mapping[str, Sequence[str]] | None = None,
 ) -> MergeReport:
     """Write the contents of all sources into a new index.
 
@@ -58,7 +61,8 @@ def merge(
     index it came (``origin``). A merge that is stopped leaves no index.
 
     Args:
-        sources: the indexes, by the names that hits will call them.
+        sources: the indexes, by the names that hits will call them; those given as
+            paths are open one at a time.
         into: folder of the new index.
         names: what contents (by hash) are called in the new index; others are left
             out, and none has an origin. ``None``: all, as the sources call them.
@@ -69,11 +73,16 @@ def merge(
         IndexMismatchError: models, chunking or tokenizers differ; says which.
         IndexReadOnlyError: the folder cannot be written.
     """
-    config = merged_config({name: store.config for name, store in sources.items()})
+    configs = {}
+    for name, source in sources.items():
+        with _opened(source) as store:
+            configs[name] = store.config
+    config = merged_config(configs)
     with _draft(into) as draft:
         copy = _Copy(draft, config, names)
-        for name, store in sources.items():
-            copy.add(name, store)
+        for name, source in sources.items():
+            with _opened(source) as store:
+                copy.add(name, store)
         copy.close()
     return MergeReport(into, sum(copy.taken.values()), copy.taken, copy.shared)
 
@@ -168,6 +177,15 @@ class _Copy:
             self._writer.extend(replace(found, built=(found.built or frozenset()) | known.built))
         for name, origin in found.origins.items():
             self._writer.add_name(content_hash, name, origin=origin)
+
+
+@contextlib.contextmanager
+def _opened(source: Store | Path) -> Iterator[Store]:
+    if isinstance(source, Path):
+        with open_store(source) as store:
+            yield store
+    else:
+        yield source
 
 
 @contextlib.contextmanager

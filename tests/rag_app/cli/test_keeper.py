@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from pathlib import Path
+
 from rag_app.index import Index
 from tests.rag_app.cli.conftest import CRANE, VALVE
 from tests.rag_app.cli.keeping import (
@@ -11,6 +14,7 @@ from tests.rag_app.cli.keeping import (
     cache,
     cited,
     databases,
+    merged,
     merged_path,
     opened,
 )
@@ -153,3 +157,16 @@ def test_without_a_language_model_no_pieces_are_waited_for(rag, two):
         assert done.code == 0
         assert done.err.startswith(said)
     assert done.err == ""
+
+
+def test_more_files_are_merged_than_could_be_open_at_once(rag, place):
+    files = [make_pdf(place / f"{n}.pdf", [f"Valve {n} opens at {n} bar."]) for n in range(24)]
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    room = len(list(Path("/proc/self/fd").iterdir())) + len(files) + 24  # a lock for each, and some
+    resource.setrlimit(resource.RLIMIT_NOFILE, (room, hard))
+    try:
+        done = rag("ask", "At how many bar does valve 3 open?", *files, "--strategy", "bm25")
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert (done.code, done.err.count("\n")) == (0, len(files))
+    assert len(merged().files) == len(files)
