@@ -79,12 +79,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     results = json.loads(FILE.read_text()) if FILE.exists() else {"sets": {}}
     for name in options.sets:
         try:
-            data, halves = datasets.load(name), _halves(name)
+            data, half_of = datasets.load(name), halves(name)
         except datasets.DataMissingError as reason:
             print(f"skipped: {reason}")
             return 0
         entry = results["sets"].setdefault(name, {})
-        for strategy, cases, seconds in _measure(data, halves, options.strategies):
+        for strategy, cases, seconds in _measure(data, half_of, options.strategies):
             entry[strategy] = _summary(cases, seconds)
             print(name, strategy, json.dumps(entry[strategy]), flush=True)
             if options.choose:
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def _halves(name: str) -> dict[str, int]:
+def halves(name: str) -> dict[str, int]:
     """Return context id → half: whole articles, every other one."""
     folder = datasets.data_root() / name
     with (folder / "contexts.jsonl").open(encoding="utf-8") as file:
@@ -106,12 +106,12 @@ def _halves(name: str) -> dict[str, int]:
 
 
 def _measure(
-    data: datasets.Dataset, halves: dict[str, int], strategies: Sequence[str]
+    data: datasets.Dataset, half_of: dict[str, int], strategies: Sequence[str]
 ) -> Iterator[tuple[str, list[Case], float]]:
     model = embedding(load_settings())
     similarity = SentenceSimilarity(model)
     texts = [
-        {key: text for key, text in data.texts.items() if halves[key] in kept}
+        {key: text for key, text in data.texts.items() if half_of[key] in kept}
         for kept in ((0,), (1,), (0, 1))
     ]
     with ExitStack() as stack:
@@ -125,7 +125,7 @@ def _measure(
         for strategy in strategies:
             askers = [_Asker(index, strategy, similarity) for index in indexes]
             started = time.perf_counter()
-            cases = [_case(question, halves, askers) for question in data.questions]
+            cases = [_case(question, half_of, askers) for question in data.questions]
             seconds = (time.perf_counter() - started) / max(len(cases), 1)
             yield strategy, cases, seconds
 
@@ -153,8 +153,8 @@ class _Asker:
         return [one.sentence.text for one in ranked[:3]], len(best_sentences(ranked, 3))
 
 
-def _case(question: datasets.Question, halves: dict[str, int], askers: Sequence[_Asker]) -> Case:
-    half = halves[next(iter(question.relevant))]
+def _case(question: datasets.Question, half_of: dict[str, int], askers: Sequence[_Asker]) -> Case:
+    half = half_of[next(iter(question.relevant))]
     right = askers[2].plan(question.text)
     texts, shown = askers[2].sentences(right)
     inside = [_holds(question, text) for text in texts]
