@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from typing import Any
 
@@ -166,6 +167,8 @@ def _place(piece: BaseNode, view: View, inner: Span | None) -> dict[str, Any]:
     return {"text": text, "pages": pages, "start": start, "end": end}
 
 
+# Two lists of words look for it in the same passage, one after the other.
+@lru_cache(maxsize=16)
 def best_sentence(text: str, query: str) -> Span | None:
     """Return the span of the sentence that holds most of the query's terms, else None.
 
