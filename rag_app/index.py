@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
@@ -31,6 +32,7 @@ from rag_app.ingest import (
 )
 from rag_app.matching import check_model, child_sizes, named, new_config, recorded_settings
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
+from rag_app.models.loading import LoadedEngine
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.queries import QueryGenerator
 from rag_app.retrieval.retriever import StrategyRetriever
@@ -76,11 +78,16 @@ class Index:
     """
 
     def __init__(
-        self, store: Store, settings: Settings, embed_model: BaseEmbedding | None = None
+        self,
+        store: Store,
+        settings: Settings,
+        embed_model: BaseEmbedding | None = None,
+        loading: Future[LoadedEngine] | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._model = embed_model
+        self._begun = loading
         self._loading = threading.Lock()
 
     @classmethod
@@ -131,10 +138,12 @@ class Index:
         *,
         embed_model: BaseEmbedding | None = None,
         settings: Settings | None = None,
+        loading: Future[LoadedEngine] | None = None,
     ) -> Self:
         """Open an index; a model or chunk size that is named must be the one it was made with.
 
-        Where nothing is named, what the index records is used.
+        Where nothing is named, what the index records is used. ``loading`` is what
+        :func:`rag_app.models.loading.begin_loading` returned for that.
 
         Raises:
             IndexNotFoundError, IndexDamagedError, IndexNewerError: as they say.
@@ -144,11 +153,11 @@ class Index:
         settings = settings or load_settings()
         store = open_store(Path(path))
         try:
-            model = _checked_model(store, settings, embed_model)
+            model = _checked_model(store, settings, embed_model, loading)
         except BaseException:
             store.close()
             raise
-        return cls(store, settings, model)
+        return cls(store, settings, model, loading)
 
     @classmethod
     def merge(
@@ -223,7 +232,7 @@ class Index:
             return None
         with self._loading:
             if self._model is None:
-                model = load_embedding(recorded_settings(config, self._settings))
+                model = load_embedding(recorded_settings(config, self._settings), self._begun)
                 check_model(self._store, self._settings, model)
                 self._model = model
         return self._model
@@ -438,11 +447,14 @@ def make_engine(
 
 
 def _checked_model(
-    store: Store, settings: Settings, embed_model: BaseEmbedding | None
+    store: Store,
+    settings: Settings,
+    embed_model: BaseEmbedding | None,
+    loading: Future[LoadedEngine] | None,
 ) -> BaseEmbedding | None:
     """Return the model that is named (loaded), or None where the index decides."""
     model = embed_model
     if model is None and store.config.embed_model and "embed_model" in settings.model_fields_set:
-        model = load_embedding(settings)
+        model = load_embedding(settings, loading)
     check_model(store, settings, model)
     return model

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
-
-from llama_index.core.base.embeddings.base import BaseEmbedding
+from typing import TYPE_CHECKING, Any
 
 from pipelines.text import TERMS_VERSION, TOKENIZER_NAME
-from rag_app.models.embedding import EmbeddingIdentity, describe_embedding
+from rag_app.models.identity import EmbeddingIdentity
 from rag_app.settings import Settings
 from rag_app.store.config import check_config
 from rag_app.store.protocol import IndexConfig, Store
+
+if TYPE_CHECKING:  # a model is loaded while LlamaIndex, which takes a second, is imported
+    from llama_index.core.base.embeddings.base import BaseEmbedding
 
 
 def named(settings: Settings, field: str) -> Any:
@@ -46,6 +47,8 @@ def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexC
 
 def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
     """Compare what is named with what the index records; what is not named is not compared."""
+    from rag_app.models.embedding import describe_embedding
+
     stored = store.config
     wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=TERMS_VERSION)
     if model is not None and stored.embed_model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import FilterError, IndexNotFoundError
 from rag_app.cli.filters import filters_of
+from rag_app.cli.loading import begin
 from rag_app.cli.options import DEFAULT_INDEX
 from rag_app.cli.session import Session
 
@@ -39,15 +41,27 @@ class Source:
 @contextmanager
 def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
     """Open the indexes, as one where they are several; ``./.rag`` where none is named."""
-    from rag_app.index import Index
-
+    settings = current.settings
     unique = {path.resolve(): path for path in paths or [DEFAULT_INDEX]}
+    loading = {path: begin(path, settings) for path in unique.values()}
+    index = _index_class()
     with ExitStack() as stack:
         parts = tuple(
-            stack.enter_context(Index.open(path, settings=current.settings))
-            for path in unique.values()
+            stack.enter_context(index.open(path, settings=settings, loading=begun))
+            for path, begun in loading.items()
         )
         yield Source(_joined(parts), parts)
+
+
+def _index_class() -> type[Index]:
+    """Import LlamaIndex; what that makes stays, and is never searched for garbage, nor at exit."""
+    gc.disable()
+    try:
+        from rag_app.index import Index
+    finally:
+        gc.enable()
+    gc.freeze()
+    return Index
 
 
 def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> Index:

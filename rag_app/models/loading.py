@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from rag_app.models.engine import Engine, EngineConfig, is_direct
 from rag_app.models.folder import ModelFolder, locate
 from rag_app.models.identity import EmbeddingIdentity
 from rag_app.models.recipe import UnsupportedModelError, read_recipe
-from rag_app.models.runtime import choose_precision
+from rag_app.models.runtime import choose_precision, import_openvino
 from rag_app.settings import Settings
 
 
@@ -89,6 +90,11 @@ def begin_loading(settings: Settings) -> Future[LoadedEngine]:
         else:
             future.set_result(loaded)
 
+    # Here, because a thread that imports while another does may see half of a module.
+    with contextlib.suppress(UnsupportedModelError):
+        import tokenizers  # noqa: F401
+
+        import_openvino()
     # Not a daemon: the runtime must not be torn down while it compiles.
     threading.Thread(target=work, name="embedding").start()
     return future

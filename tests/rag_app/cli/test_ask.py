@@ -138,7 +138,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(rag, pdfs, place, monkey
 
 
 def test_words_alone_need_no_model_for_a_pdf(rag, pdfs, monkeypatch):
-    def refuse(settings):
+    def refuse(*_):
         raise AssertionError("the model was loaded")
 
     monkeypatch.setattr("rag_app.index.load_embedding", refuse)

@@ -1,0 +1,38 @@
+"""Loading the model of an index in the background, without LlamaIndex and before it is imported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from rag_app.models.loading import LoadedEngine
+    from rag_app.settings import Settings
+
+
+def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
+    """Begin to load the model that an index records; None where no question needs it.
+
+    Hides a third of a second behind the import of LlamaIndex. Give what is returned
+    to ``Index.open`` with the same path and settings. What goes wrong with the model is
+    raised when it is used.
+
+    Raises:
+        IndexNotFoundError, IndexDamagedError, IndexNewerError: as they say.
+        ConfigError: no strategy has the name that is set.
+    """
+    from rag_app.matching import recorded_settings
+    from rag_app.models.loading import begin_loading
+    from rag_app.retrieval.strategy import get_strategy
+    from rag_app.store.sqlite import open_store
+
+    with open_store(path) as store:
+        config = store.config
+    if (
+        not config.embed_model
+        or not get_strategy(settings.strategy, settings.presets).needs_vectors
+    ):
+        return None
+    return begin_loading(recorded_settings(config, settings))
