@@ -6,7 +6,7 @@ environment variable is set or read and no process looks on the network.
 
 from __future__ import annotations
 
-import base64
+import binascii
 import hashlib
 import re
 from bisect import bisect_left
@@ -58,13 +58,10 @@ def _tokenizer() -> tuple[tiktoken.Encoding, npt.NDArray[np.int64]]:
             "the token ranks inside llama-index-core are not those of cl100k_base",
             hint="install the llama-index-core version that this package pins",
         )
-    ranks = {
-        base64.b64decode(token): int(rank)
-        for token, rank in (line.split() for line in data.splitlines() if line)
-    }
-    lengths = np.zeros(max(ranks.values()) + 1, dtype=np.int64)
-    for token, rank in ranks.items():
-        lengths[rank] = len(token)
+    # Lines of a token and its rank, from 0 on without a gap.
+    tokens = list(map(binascii.a2b_base64, data.split()[::2]))
+    ranks = dict(zip(tokens, range(len(tokens)), strict=True))
+    lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
     encoding = tiktoken.Encoding(
         name=TOKENIZER_NAME, pat_str=_PATTERN, mergeable_ranks=ranks, special_tokens={}
     )
