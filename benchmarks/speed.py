@@ -19,6 +19,7 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -43,18 +44,29 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--pages", type=int, default=300, help="pages of the ingest sample")
     parser.add_argument("--cold-pages", type=int, default=1000)
     parser.add_argument("--sizes", type=int, nargs="*", default=[10_000, 20_000, 100_000])
-    parser.add_argument("--growth", type=int, nargs="*", default=[65, 650, 6500])
-    parser.add_argument("--files", type=int, help="reports of the section full; all by default")
+    parser.add_argument("--growth", type=int, nargs="*", default=[65, 650])
+    parser.add_argument("--files", type=int, help="reports of full and growth; all by default")
     parser.add_argument("--results", type=Path, default=FILE, help="where results are merged into")
     options = parser.parse_args(arguments)
-    for section in options.sections:
+    failed = [section for section in options.sections if not _done(section, options)]
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _done(section: str, options: argparse.Namespace) -> bool:
+    """Run one section; one that fails is told, and the others still run."""
+    try:
         if section == "table":
             print(speed_tables(_read(options.results)))
         elif section == "plot":
             _plot(options.results)
         else:
             _section(section, options)
-    return 0
+    except Exception:
+        traceback.print_exc()
+        return False
+    return True
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -83,7 +95,9 @@ def _section(section: str, options: argparse.Namespace) -> None:
         "full": lambda: speed_files.full(files[: options.files]),
         "warm": lambda: speed_warm.warm(options.sizes),
         "throughput": lambda: _throughput(files, options.cold_pages),
-        "growth": lambda: speed_files.growth(files, options.growth),
+        "growth": lambda: speed_files.growth(
+            files[: options.files], options.growth, _read(options.results).get("full")
+        ),
     }
     load = os.getloadavg()[0]
     started = time.perf_counter()

@@ -6,7 +6,7 @@ import json
 import shutil
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,8 @@ OURS = {
     "rag ingest (recipe's nodes)": ("naive", "child_parent"),
     "rag ingest (naive)": ("naive",),
 }
+# Ingests what llamaindex-naive ingests, in the same way.
+SAME_INGEST = ("llamaindex-hybrid",)
 
 
 def ingest(files: Sequence[Path], peers: Sequence[str], rounds: int, pages: int) -> dict[str, Any]:
@@ -118,7 +120,8 @@ def ingest(files: Sequence[Path], peers: Sequence[str], rounds: int, pages: int)
         name: partial(_fresh_ours, chosen, name, pipelines) for name, pipelines in OURS.items()
     }
     for peer in peers:
-        jobs[peer] = partial(_fresh_peer, chosen, peer)
+        if peer not in SAME_INGEST:
+            jobs[peer] = partial(_fresh_peer, chosen, peer)
     measured = interleaved(jobs, rounds)
     count = pages_of(chosen)
     systems = {}
@@ -199,9 +202,16 @@ def full(files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
-def growth(files: Sequence[Path], pages: Sequence[int]) -> dict[str, Any]:
-    """Return times at growing numbers of pages, ours only, and the exponent of each."""
-    points = [_point(sample(files, p) if p < pages_of(files) else list(files), p) for p in pages]
+def growth(
+    files: Sequence[Path], pages: Sequence[int], whole: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return times at growing numbers of pages, ours only, and the exponent of each.
+
+    ``whole`` is what :func:`full` found, which is the last point then: all files.
+    """
+    points = [_point(sample(files, p), p) for p in pages]
+    if whole:
+        points.append(_point_of(whole, files))
     sizes = [point["pages"] for point in points]
     names = [name for name in points[0] if name not in ("pages", "files")]
     return {
@@ -215,15 +225,29 @@ def _point(files: list[Path], pages: int) -> dict[str, Any]:
     first = ingest_ours(files[:-1], index)
     again = ingest_ours(files[:-1], index)
     add = ingest_ours(files[-1:], index)
-    asked = [run([RAG, "ask", QUESTION, "--index", index, "--json"]) for _ in range(4)][1:]
-    count = pages_of(files[:-1])
     return {
-        "pages": count,
+        "pages": pages_of(files[:-1]),
         "files": len(files) - 1,
         "ingest_s": first.seconds,
         "ingest_peak_mb": first.peak_mb,
         "again_s": again.seconds,
         "add_one_s_per_page": add.seconds / pages_of(files[-1:]),
+        **_asked(index),
+    }
+
+
+def _point_of(whole: Mapping[str, Any], files: Sequence[Path]) -> dict[str, Any]:
+    return {
+        **{name: whole[name] for name in ("pages", "files")},
+        **{name: whole[name] for name in ("ingest_s", "ingest_peak_mb", "again_s")},
+        "add_one_s_per_page": whole["add_one_s"] / pages_of(files[-1:]),
+        **_asked(WORK / "full"),
+    }
+
+
+def _asked(index: Path) -> dict[str, float]:
+    asked = [run([RAG, "ask", QUESTION, "--index", index, "--json"]) for _ in range(4)][1:]
+    return {
         "cold_question_s": median([m.seconds for m in asked]),
         "cold_question_peak_mb": median([m.peak_mb for m in asked]),
         "warm_query_ms": _warm_ms(index),

@@ -30,9 +30,7 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
 
     with open_store(path) as store:
         config = store.config
-    if (
-        not config.embed_model
-        or not get_strategy(settings.strategy, settings.presets).needs_vectors
-    ):
+    strategy = get_strategy(settings.strategy, settings.presets)
+    if not config.embed_model or not strategy.needs_vectors:
         return None
     return begin_loading(recorded_settings(config, settings))
