@@ -6,7 +6,7 @@ import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ __all__ = [
     "pages_of",
     "read_pdf",
     "reader_fingerprint",
+    "retitled",
 ]
 
 READERS: Mapping[str, Reader] = {"pypdfium2": read_with_pypdfium2, "pypdf": read_with_pypdf}
@@ -183,10 +184,38 @@ def title_of(stem: str, raw: RawPdf) -> str:
     own = raw.title
     if not _words(own) & _words(raw.pages[0].text):
         own = raw.largest
-    own = own[:_LONGEST_TITLE].strip()
+    return _joined(name, own[:_LONGEST_TITLE].strip())
+
+
+def retitled(title: str, before: Iterable[str], now: Sequence[str]) -> str:
+    """Return the title of a file that was renamed: its own one stays, the name in it follows.
+
+    An own title that was left out, because the old name said all of it, stays left out.
+
+    Args:
+        title: what :func:`title_of` gave under one of the names ``before``.
+        before: names (paths) of the file until now.
+        now: its names from now on; the first one gets into the title.
+    """
+    if any(_after_name(title, name) is not None for name in now):
+        return title
+    owns = (own for name in before if (own := _after_name(title, name)) is not None)
+    own = next(owns, None)
+    return title if own is None else _joined(clean_stem(Path(now[0]).stem), own)
+
+
+def _joined(name: str, own: str) -> str:
     if not own or set(search_terms(own)) <= set(search_terms(name)):
         return name
     return f"{name}, {own}" if name else own
+
+
+def _after_name(title: str, path: str) -> str | None:
+    """Return what follows the file's name in a title; None where it does not begin with it."""
+    name = clean_stem(Path(path).stem)
+    if title == name:
+        return ""
+    return title.removeprefix(f"{name}, ") if title.startswith(f"{name}, ") else None
 
 
 def _words(text: str) -> set[str]:

@@ -155,8 +155,15 @@ class _Copy:
 
     def _named(self, found: Prepared, index: str) -> Prepared:
         """Give a content the names that are wanted, or the index's name as their origin."""
+        from pipelines.documents import retitled
+
         if self._names is not None:
             names = tuple(self._names[hash_of(found.document)])
+            old = str(found.document.metadata["title"])
+            new = retitled(old, found.names, names)
+            for titled in (found.document, *found.nodes):
+                if titled.metadata.get("title") == old:
+                    titled.metadata["title"] = new
             return replace(found, names=names, origin="", origins={})
         origins = {name: origin or index for name, origin in found.origins.items()}
         return replace(found, origin=found.origin or index, origins=origins)

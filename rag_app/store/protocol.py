@@ -307,11 +307,12 @@ class Writer(Protocol):
         """
         ...
 
-    def rename(self, names: Mapping[str, Iterable[str]]) -> None:
+    def rename(self, names: Mapping[str, Sequence[str]]) -> None:
         """Call contents (by hash) by these names and no others, all at once.
 
-        Names may go from one of them to another; what else had one loses it, and
-        goes when it was its last.
+        Names may go from one of them to another; what else had one loses it, and goes
+        when it was its last. A title that begins with an old name begins with the
+        first new one.
 
         Raises:
             KeyError: the index does not hold one of them; nothing is renamed.

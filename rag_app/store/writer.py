@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -62,11 +62,12 @@ class SqliteWriter:
                 contents.delete(self._sql, other)
             contents.insert_name(self._sql, content, name, origin)
 
-    def rename(self, names: Mapping[str, Iterable[str]]) -> None:
+    def rename(self, names: Mapping[str, Sequence[str]]) -> None:
         """Call contents (by hash) by these names and no others, all at once."""
         with self._transaction():
             rows = {self._content(content_hash): given for content_hash, given in names.items()}
-            for content in rows:
+            for content, group in rows.items():
+                self._retitle(content, group)
                 self._sql.execute("DELETE FROM names WHERE content = ?", (content,))
             given = dict.fromkeys((name for group in rows.values() for name in group), "")
             for content in sorted(self._release(given, merging=False) - rows.keys()):
@@ -133,6 +134,16 @@ class SqliteWriter:
             (json.dumps(sorted(touched)),),
         )
         return {int(content) for (content,) in rows}
+
+    def _retitle(self, content: int, names: Sequence[str]) -> None:
+        from pipelines.documents import retitled
+
+        rows = self._sql.execute("SELECT name FROM names WHERE content = ?", (content,)).fetchall()
+        (title,) = self._sql.execute(
+            "SELECT title FROM contents WHERE content = ?", (content,)
+        ).fetchone()
+        new = retitled(title, [name for (name,) in rows], names)
+        self._sql.execute("UPDATE contents SET title = ? WHERE content = ?", (new, content))
 
     def _same(self, content_hash: str, document_id: str) -> set[int]:
         rows = self._sql.execute(

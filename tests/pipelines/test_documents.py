@@ -14,6 +14,7 @@ from pipelines.documents import (
     pages_of,
     read_pdf,
     reader_fingerprint,
+    retitled,
 )
 from pipelines.errors import (
     ConfigError,
@@ -194,6 +195,24 @@ def test_title_is_the_stem_and_what_page_one_confirms(tmp_path, reader, options,
     text = "The report tells of acme and its sales in 2018.\nIt has many words of plain type.\n" * 3
     path = make_pdf(tmp_path / "acme_2018_10K.pdf", [text], **options)
     assert read_pdf(path, reader=reader).metadata["title"] == title
+
+
+@pytest.mark.parametrize(
+    "own", [{}, {"title": "Annual Report of Acme"}, {"heading": "Acme Report"}]
+)
+@pytest.mark.parametrize(
+    "name", ["globex_2019.pdf", "acme_report.pdf", "Annual-Report-of-Acme.pdf"]
+)
+def test_title_of_a_renamed_file_is_the_one_it_would_have_had(tmp_path, own, name):
+    path = make_pdf(tmp_path / "tmp_17.pdf", ["The Annual Report of Acme."], **own)
+    title = read_pdf(path).metadata["title"]
+    moved = path.rename(tmp_path / name)
+    assert retitled(title, [str(path)], [str(moved)]) == read_pdf(moved).metadata["title"]
+
+
+def test_title_stays_while_its_name_is_one_of_the_new_ones_or_is_not_in_it():
+    assert retitled("a b, Own", ["/a_b.pdf"], ["/c.pdf", "/x/a_b.pdf"]) == "a b, Own"
+    assert retitled("Own", ["/a_b.pdf"], ["/c.pdf"]) == "Own"
 
 
 def test_adopted_documents_keep_their_id_or_get_one_of_their_content():

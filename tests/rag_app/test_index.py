@@ -214,6 +214,7 @@ def test_merge_under_given_names_takes_only_those_and_names_no_origin(tmp_path: 
             (source,) = merged.info(verify=True).sources
             assert merged.info(verify=True).findings == ()
     assert (source.content_hash, source.names, source.origin) == (wanted, ("/new.pdf",), "")
+    assert source.title.startswith("new")
 
 
 def test_info_counts_the_derived_files(tmp_path: Path) -> None:

@@ -60,6 +60,27 @@ def test_moved_and_swapped_files_are_called_by_their_new_names_alone(rag, two, m
             assert index.info(verify=True).findings == ()
 
 
+def test_a_renamed_file_has_the_title_it_would_have_had(rag, two, place, model):
+    """A title begins with the file's name; documents that a question names are preferred."""
+
+    def titles() -> set[str]:
+        found = set()
+        for database in databases():
+            with Index.open(database.parent, embed_model=model) as index:
+                found |= {source.title.split(",")[0] for source in index.info().sources}
+        return found
+
+    moved = [file.with_name(f"machine_{file.name}") for file in two]
+    for files in (two[:1], two):
+        rag("ask", VALVE_QUESTION, *files)
+    assert titles() == {"valve", "crane"}
+    for file, name in zip(two, moved, strict=True):
+        file.rename(name)
+    for files in (moved, moved[:1], moved[1:]):
+        rag("ask", VALVE_QUESTION, *files)
+    assert titles() == {"machine valve", "machine crane"}
+
+
 def test_a_part_that_was_last_asked_under_another_name_is_merged_under_the_new_one(rag, two):
     rag("ask", CRANE_QUESTION, two[1])
     moved = two[1].rename(two[1].with_name("moved.pdf"))

@@ -238,6 +238,16 @@ def test_rename_calls_contents_by_the_given_names_alone(store: Store) -> None:
     assert store.verify() == []
 
 
+def test_rename_puts_the_new_name_into_the_title(store: Store) -> None:
+    content = prepared("/old_name.pdf", ["Cats."])
+    content.document.metadata["title"] = "old name, A report"
+    with store.writer() as writer:
+        writer.put(content)
+        writer.rename({content.document.metadata["content_hash"]: ["/new_name.pdf"]})
+    with store.snapshot() as snapshot:
+        assert [source.title for source in snapshot.sources()] == ["new name, A report"]
+
+
 def test_rename_to_the_name_of_another_content_takes_it_away(store: Store) -> None:
     kept = prepared("/a.pdf", ["Cats."])
     with store.writer() as writer:
