@@ -22,6 +22,7 @@ TEXTS = {
     "english": "The company 任天堂 built a new factory in April.",
     "chinese": "公司四月建造新工厂。",
 }
+RULES = Path(__file__).parents[2] / "data" / "shiomi-touki-shugyo-kisoku.pdf"
 OTHER = "sudachi-1 sudachipy==0.1 sudachidict_small==2020"
 
 
@@ -62,6 +63,26 @@ def test_passages_in_other_scripts_and_questions_in_them_have_no_vote(index: Ind
     assert found(index, "任天堂") == []
     assert found(index, "工厂") == []
     assert found(index, "factory") == []
+
+
+def test_english_index_gives_what_hybrid_gives(tmp_path: Path) -> None:
+    with make(tmp_path / "i", "english") as index:
+        one, other = (
+            [(hit.node.node_id, hit.score) for hit in index.as_retriever(name).retrieve("factory")]
+            for name in ("hybrid", "sudachi")
+        )
+    assert one == other != []
+
+
+def test_worker_process_counts_the_same_words(tmp_path: Path) -> None:
+    hits = []
+    for workers in (0, 1):
+        path = tmp_path / str(workers)
+        with Index.create(path, embed_model=HashEmbedding(), pipelines=["sudachi"]) as index:
+            index.ingest(RULES, workers=workers)
+            found = index.as_retriever(WORDS).retrieve("所定労働時間")
+            hits.append([(hit.node.node_id, hit.score) for hit in found])
+    assert hits[0] == hits[1] != []
 
 
 def test_strategy_adds_an_arm_that_explain_shows(index: Index) -> None:
