@@ -110,8 +110,10 @@ def _document(rng: np.random.Generator, number: int, parents: int) -> Prepared:
 def _prose(listed: list[str]) -> str:
     """Return words as sentences and lines, of which a passage's evidence is made."""
     written = [
-        word + ("." if at % SENTENCE == 0 else "") + ("\n" if at % LINE == 0 else " ")
-        for at, word in enumerate(listed, 1)
+        (word if at % SENTENCE else word.capitalize())
+        + ("" if (at + 1) % SENTENCE else ".")
+        + (" " if (at + 1) % LINE else "\n")
+        for at, word in enumerate(listed)
     ]
     return "".join(written).rstrip()
 

@@ -22,7 +22,7 @@ from rag_app.store.protocol import Vector
 from rag_app.store.segments import Bools, VectorSegment
 
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
-_LARGE = 30_000  # rows from which a product is shared among cores
+_SHARE = 10_000  # rows that are worth a thread of their own
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +145,18 @@ def _product(matrix: Vector, unit: Vector) -> Vector:
     threads, other programs) a product takes many times as long.
     """
     found = np.empty(len(matrix), np.float32)
-    cores = os.cpu_count() or 1
-    if len(matrix) < _LARGE or cores == 1:
+    shares = min(os.cpu_count() or 1, len(matrix) // _SHARE)
+    if shares < 2:
         return np.vecdot(matrix, unit, out=found)
-    bounds = np.linspace(0, len(matrix), cores + 1, dtype=int).tolist()
-    with ThreadPoolExecutor(cores, "product") as executor:
-        for low, high in pairwise(bounds):
+    _, first, *bounds = np.linspace(0, len(matrix), shares + 1, dtype=int).tolist()
+    with ThreadPoolExecutor(shares - 1, "product") as executor:
+        others = [
             executor.submit(np.vecdot, matrix[low:high], unit, out=found[low:high])
+            for low, high in pairwise([first, *bounds])
+        ]
+        np.vecdot(matrix[:first], unit, out=found[:first])
+    for other in others:
+        other.result()
     return found
 
 

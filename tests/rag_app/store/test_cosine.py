@@ -80,12 +80,16 @@ def test_k_passages_come_back_however_many_children_they_have() -> None:
     assert len({item.passage for item in found}) >= 5
 
 
-def test_a_large_product_gives_the_same_as_a_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("cores", [1, 2, 7])
+def test_a_product_shared_among_cores_gives_the_same(
+    monkeypatch: pytest.MonkeyPatch, cores: int
+) -> None:
     rng = np.random.default_rng(2)
     held = segment(rng.integers(0, 99, 2000).tolist(), rng, dimension=384)
     query = rng.standard_normal(384).astype(np.float32)
     small = VectorView([(held, None)]).search(query, 10, None)
-    monkeypatch.setattr("rag_app.store.cosine._LARGE", 10)
+    monkeypatch.setattr("rag_app.store.cosine._SHARE", 10)
+    monkeypatch.setattr("os.cpu_count", lambda: cores)
     assert VectorView([(held, None)]).search(query, 10, None) == small
 
 
