@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -67,7 +66,7 @@ class SqliteWriter:
         with self._transaction():
             rows = {self._content(content_hash): given for content_hash, given in names.items()}
             for content, group in rows.items():
-                self._retitle(content, group)
+                self._retitle(content, self._names_of(content), group)
                 self._sql.execute("DELETE FROM names WHERE content = ?", (content,))
             given = dict.fromkeys((name for group in rows.values() for name in group), "")
             for content in sorted(self._release(given, merging=False) - rows.keys()):
@@ -120,30 +119,40 @@ class SqliteWriter:
         """Take names from whatever had them; return the contents that have none left.
 
         A name that is written anew is taken from every origin; a merge keeps
-        equal names of different origins apart.
+        equal names of different origins apart. A title that begins with a name that
+        is lost begins with one that is left.
         """
-        touched: set[int] = set()
+        lost: dict[int, list[str]] = {}
         for name, origin in names.items():
             where = "name = ? AND origin = ?" if merging else "name = ?"
             values = (name, origin) if merging else (name,)
             rows = self._sql.execute(f"SELECT content FROM names WHERE {where}", values)  # noqa: S608
-            touched.update(content for (content,) in rows.fetchall())
+            for (content,) in rows.fetchall():
+                lost.setdefault(int(content), []).append(name)
             self._sql.execute(f"DELETE FROM names WHERE {where}", values)  # noqa: S608
-        rows = self._sql.execute(
-            "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT content FROM names)",
-            (json.dumps(sorted(touched)),),
-        )
-        return {int(content) for (content,) in rows}
+        gone = set()
+        for content, before in lost.items():
+            if left := self._names_of(content):
+                self._retitle(content, before, left)
+            else:
+                gone.add(content)
+        return gone
 
-    def _retitle(self, content: int, names: Sequence[str]) -> None:
+    def _names_of(self, content: int) -> list[str]:
+        rows = self._sql.execute(
+            "SELECT name FROM names WHERE content = ? ORDER BY name_row", (content,)
+        )
+        return [name for (name,) in rows.fetchall()]
+
+    def _retitle(self, content: int, before: Sequence[str], now: Sequence[str]) -> None:
         from pipelines.documents import retitled
 
-        rows = self._sql.execute("SELECT name FROM names WHERE content = ?", (content,)).fetchall()
         (title,) = self._sql.execute(
             "SELECT title FROM contents WHERE content = ?", (content,)
         ).fetchone()
-        new = retitled(title, [name for (name,) in rows], names)
-        self._sql.execute("UPDATE contents SET title = ? WHERE content = ?", (new, content))
+        new = retitled(title, before, now)
+        if new != title:
+            self._sql.execute("UPDATE contents SET title = ? WHERE content = ?", (new, content))
 
     def _same(self, content_hash: str, document_id: str) -> set[int]:
         rows = self._sql.execute(

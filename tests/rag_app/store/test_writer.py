@@ -248,6 +248,17 @@ def test_rename_puts_the_new_name_into_the_title(store: Store) -> None:
         assert [source.title for source in snapshot.sources()] == ["new name, A report"]
 
 
+def test_title_follows_when_the_name_in_it_is_taken_away(store: Store) -> None:
+    content = prepared(["/old_name.pdf", "/moved.pdf"], ["Cats."])
+    content.document.metadata["title"] = "old name, A report"
+    with store.writer() as writer:
+        writer.put(content)
+        writer.remove(["/old_name.pdf"])
+    with store.snapshot() as snapshot:
+        assert [source.title for source in snapshot.sources()] == ["moved, A report"]
+    assert store.verify() == []
+
+
 def test_rename_to_the_name_of_another_content_takes_it_away(store: Store) -> None:
     kept = prepared("/a.pdf", ["Cats."])
     with store.writer() as writer:
