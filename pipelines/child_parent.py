@@ -12,13 +12,16 @@ from pipelines.errors import ConfigError
 from pipelines.nodes import NodeMaker, header_of
 from pipelines.passages import passages
 from pipelines.splitters import splitter_spans
-from pipelines.splitting import Span, tile
+from pipelines.splitting import Breaks, Span, tile
 
 __all__ = ["CHILD_SIZES", "PARENT_SIZE", "ChildParentParser", "header_of", "passages"]
 
 PARENT_SIZE = 1024
 CHILD_SIZES = (128, 256, 512)
 SMALLEST_SIZE = 16
+# A child ends where its page does unless it would be a crumb. What stands at the top of a
+# page says what the page is about, and is found best when nothing stands before it.
+_LEAST_OF_PAGE = 0.15
 
 
 class ChildParentParser(TransformComponent):
@@ -63,31 +66,39 @@ class ChildParentParser(TransformComponent):
     def _parse(self, document: BaseNode) -> tuple[list[TextNode], list[TextNode]]:
         maker = NodeMaker(document)
         settings = _settings(self.parent_size, self.parent_splitter)
-        spans = self._spans(maker, (0, len(maker.text)), self.parent_size, self.parent_splitter)
+        whole = (0, len(maker.text))
+        ranks = maker.structure.ranks
+        spans = _spans(maker, whole, self.parent_size, ranks, self.parent_splitter)
         parents = [maker.make(span, "parent", settings) for span in spans]
+        ranks = (Breaks(maker.page_starts, _LEAST_OF_PAGE), *ranks)
         children = [
             child
             for size in self.child_sizes
             for parent in parents
-            for child in self._children(maker, parent, size)
+            for child in self._children(maker, parent, size, ranks)
         ]
         return parents, children
 
-    def _children(self, maker: NodeMaker, parent: TextNode, size: int) -> Iterator[TextNode]:
+    def _children(
+        self, maker: NodeMaker, parent: TextNode, size: int, ranks: Sequence[Breaks]
+    ) -> Iterator[TextNode]:
         within = (parent.start_char_idx or 0, parent.end_char_idx or 0)
         # The parent's span, not its settings: a child is what it is by where it points.
         settings = {**_settings(size, self.child_splitter), "within": within}
-        for span in self._spans(maker, within, size, self.child_splitter):
+        for span in _spans(maker, within, size, ranks, self.child_splitter):
             yield maker.make(span, f"child-{size}", settings, parent=parent)
 
-    @staticmethod
-    def _spans(
-        maker: NodeMaker, within: Span, size: int, splitter: TransformComponent | None
-    ) -> list[Span]:
-        if splitter is not None:
-            return splitter_spans(splitter, maker.text, within)
-        structure = maker.structure
-        return list(tile(maker.text, within, size, structure.ranks, structure.tokens))
+
+def _spans(
+    maker: NodeMaker,
+    within: Span,
+    size: int,
+    ranks: Sequence[Breaks],
+    splitter: TransformComponent | None,
+) -> list[Span]:
+    if splitter is not None:
+        return splitter_spans(splitter, maker.text, within)
+    return list(tile(maker.text, within, size, ranks, maker.structure.tokens))
 
 
 def _settings(size: int, splitter: TransformComponent | None) -> dict[str, object]:

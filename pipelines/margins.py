@@ -1,9 +1,10 @@
-"""What stands on a page and is not its text: page numbers, running heads and feet."""
+"""What stands on every page: page numbers, running heads and feet."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipelines.lines import ends_open, ends_sentence
@@ -55,18 +56,42 @@ class _Edge(NamedTuple):
     heads: tuple[tuple[str, str], ...]
 
 
-def without_margins(pages: Sequence[str], labels: Sequence[str]) -> list[list[str]]:
-    """Return the lines of each page without page numbers and running heads and feet.
+@dataclass
+class Page:
+    """The lines of one page.
 
-    A line goes when it is a bare page number (the page's label, or in step
-    with a page beside it), when enough pages around have the same line at the
-    same edge, or the same but for a number that counts the pages. A page that
-    has nothing else keeps its head.
+    Attributes:
+        body: its text.
+        head: running heads above it, in reading order.
+        foot: running feet below it, in reading order.
     """
-    bodies = [_trimmed([line.rstrip() for line in page.split("\n")]) for page in pages]
+
+    body: list[str]
+    head: list[str] = field(default_factory=list)
+    foot: list[str] = field(default_factory=list)
+
+    def take(self, index: int, edge: int, *, keep: bool) -> None:
+        """Take one line out of the body; keep it as a head (``edge`` 0) or a foot (-1)."""
+        line = self.body.pop(index)
+        if keep and edge == 0:
+            self.head.append(line)
+        elif keep:
+            self.foot.insert(0, line)
+        self.body = _trimmed(self.body)
+
+
+def split_margins(pages: Sequence[str], labels: Sequence[str]) -> list[Page]:
+    """Return the lines of each page, running heads and feet apart; page numbers are left out.
+
+    A line is marginal when it is a bare page number (the page's label, or in
+    step with a page beside it), when enough pages around have the same line at
+    the same edge, or the same but for a number that counts the pages. A page
+    that has nothing else keeps its head as its text.
+    """
+    bodies = [Page(_trimmed([line.rstrip() for line in page.split("\n")])) for page in pages]
     for edge in (0, -1):
         running = _peel(bodies, labels, edge)
-        _drop_running(bodies, running, edge)
+        _take_running(bodies, running, edge)
     return bodies
 
 
@@ -79,36 +104,45 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[start:end]
 
 
-def _peel(bodies: list[list[str]], labels: Sequence[str], edge: int) -> list[set[str]]:
+def _peel(pages: list[Page], labels: Sequence[str], edge: int) -> list[set[str]]:
     """Take marginal lines away, outermost first; return for each page the running ones."""
-    running: list[set[str]] = [set() for _ in bodies]
-    candidates = list(range(len(bodies)))
+    running: list[set[str]] = [set() for _ in pages]
+    candidates = list(range(len(pages)))
     for _ in range(_DEEPEST):
-        edges = [_read_edge(body[edge] if body else "") for body in bodies]
-        marginal = []
+        edges = [_read_edge(page.body[edge] if page.body else "") for page in pages]
+        heads: list[int] = []
+        numbers: list[int] = []
         for i in candidates:
             head = next((rest for n, rest in edges[i].heads if _is_head(edges, i, n, rest)), None)
-            if head is not None and len(bodies[i]) > 1:
+            if head is not None and len(pages[i].body) > 1:
                 running[i].add(head)
-                marginal.append(i)
+                heads.append(i)
             elif edges[i].bare and _is_page_number(edges, labels, i):
-                marginal.append(i)
-        for i in marginal:
-            del bodies[i][edge]
-            bodies[i] = _trimmed(bodies[i])
-        candidates = marginal
+                numbers.append(i)
+        for i in heads:
+            pages[i].take(edge, edge, keep=True)
+        for i in numbers:
+            pages[i].take(edge, edge, keep=False)
+        candidates = sorted(heads + numbers)
     return running
 
 
-def _drop_running(bodies: list[list[str]], running: Sequence[set[str]], edge: int) -> None:
+def _take_running(pages: list[Page], running: Sequence[set[str]], edge: int) -> None:
     """Take a running line away that lies a little deeper, under a footnote for example."""
-    for i, body in enumerate(bodies):
+    for i, page in enumerate(pages):
         known = set().union(*running[max(0, i - _AROUND) : i + _AROUND + 1]) - running[i]
-        reach = range(min(_REACH, len(body))) if known else range(0)
-        places = reach if edge == 0 else [len(body) - 1 - k for k in reach]
-        dropped = {k for k in places if any(rest in known for _, rest in _heads(body[k]))}
-        if dropped and len(dropped) < len(body):
-            bodies[i] = _trimmed([line for k, line in enumerate(body) if k not in dropped])
+        size = len(page.body)
+        reach = range(min(_REACH, size)) if known else range(0)
+        places = reach if edge == 0 else [size - 1 - k for k in reach]
+        taken = {k for k in places if any(rest in known for _, rest in _heads(page.body[k]))}
+        if not taken or len(taken) == size:
+            continue
+        lines = [page.body[k] for k in sorted(taken)]
+        page.body = _trimmed([line for k, line in enumerate(page.body) if k not in taken])
+        if edge == 0:
+            page.head.extend(lines)
+        else:
+            page.foot[:0] = lines
 
 
 def _read_edge(line: str) -> _Edge:

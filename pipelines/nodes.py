@@ -38,6 +38,12 @@ class NodeMaker:
         self._reader = str(document.metadata.get("reader", ""))
         self._own = {k: v for k, v in document.metadata.items() if k not in DOCUMENT_KEYS}
 
+    @property
+    def page_starts(self) -> list[int]:
+        """Offsets at which a page begins and no sentence of the page before runs on."""
+        starts = [page.start for page in self._pages]
+        return [start for start in starts if start and self.text.startswith("\n\n", start - 2)]
+
     def make(
         self,
         span: Span,

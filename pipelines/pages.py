@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
-from pipelines.lines import columns, ends_sentence
-from pipelines.margins import without_margins
+from pipelines.lines import Kind, classify, columns, ends_open, ends_sentence
+from pipelines.margins import Page, split_margins
 
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
 _CJK_LAST = re.compile(rf"[{_CJK}、，「『（・０-９Ａ-Ｚａ-ｚ]$")
@@ -18,13 +19,16 @@ _NEW_START = re.compile(
 )
 # A line this full, as a share of the widest of its page, ends by its width and not by choice.
 _FULL = 0.8
+# How many lines above it tell what the last line of a page is.
+_CONTEXT = 3
+_PARAGRAPH = "\n\n"
 
 
 def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
     """Return the derived text of the pages, and the span of each page in it.
 
-    Page numbers, running heads and running feet are left out, because a
-    sentence over a page break would contain them.
+    Bare page numbers are left out. Running heads and feet stay, because they say
+    whose page it is, and are left out where a sentence runs over the page break.
 
     Args:
         pages: the text of each page.
@@ -33,13 +37,11 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
     parts: list[str] = []
     spans: list[tuple[int, int]] = []
     length = 0
+    split = split_margins(pages, labels)
+    typical = _typical_width([page.body for page in split])
     before = ""
-    bodies = without_margins(pages, labels)
-    typical = _typical_width(bodies)
-    for lines in bodies:
-        body = "\n".join(lines)
+    for body, seam in _bodies(split, typical):
         if body and before:
-            seam = _seam(before, body, typical)
             parts.append(seam)
             length += len(seam)
         spans.append((length, length + len(body)))
@@ -49,24 +51,44 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
     return "".join(parts), spans
 
 
+def _bodies(pages: Sequence[Page], typical: int) -> list[tuple[str, str]]:
+    """Return for each page what is read of it, and what stands between it and the one before."""
+    texts = [list(page.body) for page in pages]
+    seams = [""] * len(pages)
+    written = [i for i, page in enumerate(pages) if page.body]
+    for before, after in pairwise([None, *written, None]):
+        seam = _PARAGRAPH
+        if before is not None and after is not None:
+            seam = seams[after] = _seam(pages[before].body, pages[after].body, typical)
+        if seam == _PARAGRAPH:
+            if before is not None:
+                texts[before].extend(pages[before].foot)
+            if after is not None:
+                texts[after][:0] = pages[after].head
+    return [("\n".join(lines), seam) for lines, seam in zip(texts, seams, strict=True)]
+
+
 def _typical_width(bodies: Sequence[Sequence[str]]) -> int:
     widths = sorted(columns(line) for lines in bodies for line in lines if line)
     return widths[int(len(widths) * 0.9)] if widths else 0
 
 
-def _seam(before: str, after: str, typical: int) -> str:
-    """Return what stands between two pages: nothing inside a CJK sentence, else white space."""
-    last = before.rsplit("\n", 1)[-1].rstrip()
-    first = after.split("\n", 1)[0].lstrip()
-    if ends_sentence(last) and last[-1] not in ":：;；":
-        return "\n\n"
+def _seam(before: Sequence[str], after: Sequence[str], typical: int) -> str:
+    """Return what stands between two pages: nothing inside a CJK sentence, else white space.
+
+    A blank line means that no sentence runs over the page break. In doubt one does.
+    """
+    last, first = before[-1].rstrip(), after[0].lstrip()
+    if ends_sentence(last):
+        return _PARAGRAPH
     cjk = _CJK_LAST.search(last) and _CJK_FIRST.match(first)
     if cjk and not _NEW_START.match(first) and _runs_on(last, before, typical):
         return ""
-    return "\n"
+    *_, line, _ = classify("\n".join([*before[-_CONTEXT:], first]))
+    return "\n" if line.kind in (Kind.PROSE, Kind.ITEM) or ends_open(last) else _PARAGRAPH
 
 
-def _runs_on(last: str, page: str, typical: int) -> bool:
+def _runs_on(last: str, page: Sequence[str], typical: int) -> bool:
     """Tell whether the last line of a page ends only because the page does."""
-    widest = max(typical, *(columns(line.rstrip()) for line in page.split("\n")))
+    widest = max(typical, *(columns(line.rstrip()) for line in page))
     return bool(_OPEN.search(last)) or columns(last) >= _FULL * widest

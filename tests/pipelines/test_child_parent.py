@@ -1,3 +1,4 @@
+from dataclasses import asdict
 from functools import partial
 
 import pytest
@@ -18,8 +19,9 @@ from llama_index.core.schema import (
 )
 
 from pipelines.child_parent import ChildParentParser, header_of
-from pipelines.documents import page_map, read_pdf
+from pipelines.documents import Page, page_map, read_pdf
 from pipelines.errors import ConfigError
+from pipelines.pages import join_pages
 from pipelines.text import count_tokens
 from tests.support.pdfs import make_pdf
 
@@ -77,7 +79,7 @@ def test_sentence_ends_come_before_commas():
     assert first.text.endswith("。")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(TEXTS)
 def test_nodes_are_exact_spans_and_levels_tile_the_text(text):
     nodes = small()([Document(text=text)])
@@ -102,7 +104,7 @@ def tiles(text, span, nodes, size):
     assert not text[at : span[1]].strip()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(TEXTS)
 def test_ids_are_distinct_and_the_same_each_time(text):
     nodes = small()([Document(text=text)])
@@ -247,3 +249,24 @@ def test_pages_of_a_node_are_those_it_overlaps(tmp_path):
         ]
         assert node.metadata["pages"] == expected
         assert node.metadata["page_label"] == str(expected[0])
+
+
+def test_a_child_begins_with_its_page_though_the_child_before_is_short():
+    """What stands at the top of a page says what the page is about."""
+    pages = [
+        "Report 1\n" + "The ferry sailed north in calm weather again. " * 40 + "It came back.",
+        "Income statement\n" + "Tickets sold 1,204 1,188\n" * 30,
+    ]
+    text, spans = join_pages(pages, ["1", "2"])
+    rows = [
+        asdict(Page(n, str(n), start, end, page))
+        for n, ((start, end), page) in enumerate(zip(spans, pages, strict=True), start=1)
+    ]
+    document = Document(text=text, metadata={"page_map": rows})
+    children = [
+        node
+        for node in ChildParentParser(child_sizes=(128,))([document])
+        if node.metadata["kind"] == "child-128"
+    ]
+    assert any(child.text.startswith("Income statement") for child in children)
+    assert all(len(child.metadata["pages"]) == 1 for child in children)

@@ -6,7 +6,7 @@ import pytest
 from llama_index.core.schema import Document
 
 from pipelines.child_parent import ChildParentParser
-from pipelines.margins import without_margins
+from pipelines.margins import split_margins
 from pipelines.text import content_words, normalise, search_terms, sentence_spans
 
 SIZE = 60_000
@@ -44,7 +44,7 @@ def test_any_text_is_cut_and_searched_in_linear_time(unit):
     search_terms(text)
     content_words(text)
     normalise(text)
-    without_margins([text, text], ["1", "2"])
+    split_margins([text, text], ["1", "2"])
     assert time.process_time() - started < 4
     ChildParentParser()([Document(text=text)])
     assert time.process_time() - started < 12

@@ -1,13 +1,14 @@
 import pytest
 
-from pipelines.margins import without_margins
+from pipelines.margins import split_margins
 
 BODY = ["Sales grew in the north and", "fell in the south of the country."]
 
 
 def bodies(pages, labels=None):
     labels = labels or [str(number) for number in range(1, len(pages) + 1)]
-    return without_margins(["\n".join(page) for page in pages], labels)
+    split = split_margins(["\n".join(page) for page in pages], labels)
+    return [page.body for page in split]
 
 
 def test_running_heads_and_page_numbers_are_left_out():

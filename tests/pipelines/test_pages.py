@@ -52,3 +52,39 @@ def test_spans_cover_the_text_in_order(pages):
     for part in parts:
         at = text.index(part, at) + len(part)
     assert len(text) - sum(map(len, parts)) <= 2 * len(pages)
+
+
+HEAD = "Marrowby Ferries Limited annual report"
+
+
+def report(end, start):
+    """Pages with a running head each; only between the third and the fourth stand these lines."""
+    pages = [[HEAD, f"Vessel {c} sailed.", "It came back."] for c in "abcdef"]
+    pages[2][-1] = end
+    pages[3][1] = start
+    return join(*("\n".join(page) for page in pages))[0]
+
+
+@pytest.mark.parametrize(
+    ("end", "start"),
+    [
+        ("It came back.", "Vessel d sailed."),
+        ("Passengers 1,204 1,188", "Vehicles 310 298"),
+        ("Passengers 1,204 1,188", "The fleet is old."),
+    ],
+)
+def test_a_running_head_stays_where_no_sentence_runs_over_the_break(end, start):
+    assert f"{end}\n\n{HEAD}\n{start}" in report(end, start)
+
+
+@pytest.mark.parametrize(
+    ("end", "start"),
+    [
+        ("and every summer it carries the", "people of the islands."),
+        ("Of all the vessels that sail from here this one alone", "North Star, came back."),
+    ],
+)
+def test_a_running_head_goes_where_a_sentence_runs_over_the_break(end, start):
+    text = report(end, start)
+    assert f"{end}\n{start}" in text
+    assert text.count(HEAD) == 5
