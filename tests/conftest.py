@@ -1,12 +1,17 @@
-"""What is started once for the whole suite."""
+"""What holds for the whole suite, and what is started once for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 from tests.support.smol_server import PACKAGE, SmolServer, model_cache, weights
+
+# How long an example takes is the machine's affair.
+settings.register_profile("suite", deadline=None)
+settings.load_profile("suite")
 
 
 @pytest.fixture(scope="session")

@@ -77,7 +77,7 @@ def test_sentences_know_pages_source_and_heading(tmp_path):
     assert first.ref_doc_id == document.id_
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.lists(st.sampled_from(["One. ", "二。", "\n\n", "same. ", "same. ", "x "]), max_size=60))
 def test_nodes_are_exact_ordered_and_have_ids_of_their_own(parts):
     text = "".join(parts)

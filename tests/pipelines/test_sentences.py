@@ -118,7 +118,7 @@ def test_no_sentence_exceeds_128_tokens_whatever_it_is(text):
     assert all(count_tokens(piece) <= 128 for piece in split(text))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(TEXT, st.sampled_from([16, 32, 128]))
 def test_sentences_are_sorted_disjoint_bounded_and_cover_all_visible_text(text, max_tokens):
     spans = sentence_spans(text, max_tokens=max_tokens)

@@ -80,7 +80,7 @@ def test_any_text_takes_linear_time(unit):
     assert all(len(term) <= 64 for term in terms)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(st.text(max_size=30).map(lambda text: f"日本{text}。"), max_size=5))
 def test_terms_of_lines_are_those_of_each_line(lines):
     apart = [term for line in lines for term in sudachi_terms(line)]

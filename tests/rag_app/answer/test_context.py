@@ -75,7 +75,7 @@ def test_no_room_at_all_sends_nothing():
     assert report.tokens == 0
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     spans=st.lists(st.tuples(st.integers(0, 2000), st.integers(20, 900)), min_size=1, max_size=5),
     budget=st.integers(0, 600),

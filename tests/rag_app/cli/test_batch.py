@@ -20,7 +20,7 @@ def answer(question: str) -> dict[str, object]:
     return {"question": question}
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.integers(0, 12), st.integers(1, 5))
 def test_answers_come_in_the_order_of_the_questions(count, workers):
     def slow(question: str) -> dict[str, object]:

@@ -42,7 +42,7 @@ def segment(
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(texts=documents, query=st.lists(st.sampled_from(WORDS), min_size=1, max_size=5))
 def test_scores_equal_those_of_bm25s(texts: list[list[str]], query: list[str]) -> None:
     peer = bm25s.BM25(k1=K1, b=B, method="lucene")

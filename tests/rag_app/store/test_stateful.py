@@ -121,5 +121,5 @@ class IndexMachine(RuleBasedStateMachine):
         shutil.rmtree(fresh.path)
 
 
-IndexMachine.TestCase.settings = settings(max_examples=12, stateful_step_count=15, deadline=None)
+IndexMachine.TestCase.settings = settings(max_examples=12, stateful_step_count=15)
 TestIndex = IndexMachine.TestCase
