@@ -251,10 +251,11 @@ def test_pages_of_a_node_are_those_it_overlaps(tmp_path):
         assert node.metadata["page_label"] == str(expected[0])
 
 
-def test_a_child_begins_with_its_page_though_the_child_before_is_short():
+@pytest.mark.parametrize("length", [4, 16, 30, 57])
+def test_a_child_begins_with_its_page_though_the_child_before_is_short(length):
     """What stands at the top of a page says what the page is about."""
     pages = [
-        "Report 1\n" + "The ferry sailed north in calm weather again. " * 40 + "It came back.",
+        "Report 1\n" + "The ferry sailed north in calm weather again. " * length + "It came back.",
         "Income statement\n" + "Tickets sold 1,204 1,188\n" * 30,
     ]
     text, spans = join_pages(pages, ["1", "2"])
