@@ -29,6 +29,8 @@ WORDS = 600  # per parent: what 1,024 tokens of a report hold
 SENTENCE, LINE = 20, 12  # words
 VOCABULARY = 50_000
 NAME = "synthetic"
+# Words, not part numbers; without vowels, which a stemmer would cut.
+_LETTERS = str.maketrans("0123456789", "bcdfghkmnp")
 
 
 class RandomEmbedding(BaseEmbedding):
@@ -52,7 +54,8 @@ class RandomEmbedding(BaseEmbedding):
 
 def words(rng: np.random.Generator, count: int) -> list[str]:
     """Return words whose frequencies fall as those of a language (Zipf)."""
-    return [f"w{rank}" for rank in np.minimum(rng.zipf(1.2, count), VOCABULARY)]
+    ranks = np.minimum(rng.zipf(1.2, count), VOCABULARY)
+    return [f"w{rank}".translate(_LETTERS) for rank in ranks]
 
 
 def build(path: Path, vectors: int) -> None:

@@ -16,6 +16,6 @@ def test_built_index_has_the_vectors_asked_for_and_answers(tmp_path):
         retriever = StrategyRetriever(
             store, get_strategy("hybrid"), embed_model=RandomEmbedding(), similarity_top_k=5
         )
-        assert len(retriever.retrieve("w1 w7 w23")) == 5
+        assert len(retriever.retrieve("wc wm wfg")) == 5
     finally:
         store.close()
