@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ssl
+import weakref
 from collections.abc import AsyncIterator, Iterator
 from functools import cache
 
@@ -29,12 +30,17 @@ def bounded_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.Client:
         if isinstance(response.stream, httpx.SyncByteStream):
             response.stream = _Counted(response.stream, limit)
 
-    return _Client(
+    client = httpx.Client(
         timeout=timeout,
         headers=_HEADERS,
         event_hooks={"response": [bound]},
         verify=_certificates(),
     )
+    # Gives its connections back when nobody holds it any more. Not by ``__del__``: in a
+    # reference cycle, and the clients of models are in one, a socket may be collected first.
+    transports = [client._transport, *filter(None, client._mounts.values())]
+    weakref.finalize(client, _close, transports)
+    return client
 
 
 def bounded_async_client(timeout: float, limit: int = MAX_BODY_BYTES) -> httpx.AsyncClient:
@@ -66,12 +72,9 @@ def _certificates() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-class _Client(httpx.Client):
-    """Gives its connections back when nobody holds it any more."""
-
-    def __del__(self) -> None:
-        if not self.is_closed:
-            self.close()
+def _close(transports: list[httpx.BaseTransport]) -> None:
+    for transport in transports:
+        transport.close()
 
 
 class _Counted(httpx.SyncByteStream):
