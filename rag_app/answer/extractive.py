@@ -23,6 +23,7 @@ MEANING_CANDIDATES = 32
 # Share of the first sentence's score below which a further one is beside the point.
 NEARLY_AS_GOOD = 0.75
 
+_EDGE_NUMBER = re.compile(r"^\W*\d{1,4}\b\W*|\W*\b\d{1,4}\W*$")
 _IS_SENTENCE = re.compile(r"[.!?。！？][\"'”’」』）)\]]*\s*$")
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
@@ -56,7 +57,7 @@ def rank_sentences(
     A sentence's score is the sum of ``1 / (5 + rank)`` over the views that
     found it and its passage's rank; equal scores keep the order of reading.
     """
-    sentences = _worth_quoting(question, sentences)
+    sentences = _worth_quoting(question, passages, sentences)
     words = ranks(word_scores(weights, [search_terms(s.text) for s in sentences]))
     views = [words]
     if similarity is not None:
@@ -77,11 +78,15 @@ def best_sentences(ranked: Sequence[Scored], most: int) -> list[Scored]:
     return list(near)
 
 
-def _worth_quoting(question: str, sentences: Sequence[Sentence]) -> Sequence[Sentence]:
-    """Leave out headings and titles that only repeat words of the question.
+def _worth_quoting(
+    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence]
+) -> Sequence[Sentence]:
+    """Leave out running heads, and headings and titles that only repeat words of the question.
 
     A text that stands twice is quoted once. Where nothing is left, all stay.
     """
+    running = _running(passages, sentences)
+    sentences = [one for one in sentences if id(one) not in running] or sentences
     asked = set(search_terms(question))
     different = {normalise(one.text): one for one in reversed(sentences)}
     kept = {
@@ -90,6 +95,21 @@ def _worth_quoting(question: str, sentences: Sequence[Sentence]) -> Sequence[Sen
         if _IS_SENTENCE.search(one.text) or set(content_words(one.text)) - asked
     }
     return [one for one in sentences if id(one) in kept] or sentences
+
+
+def _running(passages: Sequence[Passage], sentences: Sequence[Sentence]) -> set[int]:
+    """Return the ``id()`` of running heads and feet: lines that one document has on many pages.
+
+    The number at an end may be a page's or a year; a line with other figures is a row.
+    """
+    places: dict[tuple[str, str, str], list[int]] = {}
+    for one in sentences:
+        line = normalise(_EDGE_NUMBER.sub("", one.text))
+        if not _IS_SENTENCE.search(one.text) and not any(c.isdigit() for c in line):
+            passage = passages[one.passage]
+            key = (passage.origin, passage.document_id, line)
+            places.setdefault(key, []).append(id(one))
+    return {one for found in places.values() if len(found) > 1 for one in found}
 
 
 def _joined(views: Sequence[Mapping[int, int]], index: int, passage_rank: int) -> float:

@@ -80,3 +80,17 @@ def test_further_sentences_are_shown_only_when_nearly_as_good():
 
     best = extractive.best_sentences([scored(0.5), scored(0.4), scored(0.3)], 3)
     assert [one.score for one in best] == [0.5, 0.4]
+
+
+def test_a_running_head_is_not_quoted():
+    first = node("Marrowby Ferries annual report 2025\nThe fleet sailed.", start=0)
+    second = node("Marrowby Ferries annual report 2025\nTickets cost more.", start=100)
+    texts = ranked("What did Marrowby Ferries report?", [first, second], {"ferri": 9.0})
+    assert texts == ["The fleet sailed.", "Tickets cost more."]
+
+
+def test_a_row_that_stands_twice_is_quoted():
+    row = "Total revenue 5,854 4,795"
+    first = node(f"{row}\nThe fleet sailed.", start=0)
+    second = node(f"{row}\nTickets cost more.", start=100)
+    assert ranked("What was revenue?", [first, second], {"revenu": 9.0})[0] == row
