@@ -53,7 +53,7 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
 
 def _bodies(pages: Sequence[Page], typical: int) -> list[tuple[str, str]]:
     """Return for each page what is read of it, and what stands between it and the one before."""
-    texts = [list(page.body) for page in pages]
+    blocks = [[page.body] for page in pages]
     seams = [""] * len(pages)
     written = [i for i, page in enumerate(pages) if page.body]
     for before, after in pairwise([None, *written, None]):
@@ -62,10 +62,12 @@ def _bodies(pages: Sequence[Page], typical: int) -> list[tuple[str, str]]:
             seam = seams[after] = _seam(pages[before].body, pages[after].body, typical)
         if seam == _PARAGRAPH:
             if before is not None:
-                texts[before].extend(pages[before].foot)
+                blocks[before].append(pages[before].foot)
             if after is not None:
-                texts[after][:0] = pages[after].head
-    return [("\n".join(lines), seam) for lines, seam in zip(texts, seams, strict=True)]
+                blocks[after].insert(0, pages[after].head)
+    # A paragraph of its own: no sentence begins with the head above it.
+    texts = [_PARAGRAPH.join("\n".join(lines) for lines in page if lines) for page in blocks]
+    return list(zip(texts, seams, strict=True))
 
 
 def _typical_width(bodies: Sequence[Sequence[str]]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,8 @@ from pipelines.splitting import Breaks, Span
 from pipelines.tokens import TokenOffsets
 
 _UNIT = re.compile(r"[(（](?:in|\$|€|£|¥|単位)", re.IGNORECASE)
+# How many sections of one text may be called the same.
+_MOST_SECTIONS = 2
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
@@ -50,9 +53,13 @@ def structure_of(text: str) -> Structure:
 
 
 def _sections(text: str, lines: Sequence[Line]) -> list[Span]:
-    """Return the headings of sections; a heading inside a table names some of its rows."""
+    """Return the headings of sections.
+
+    A heading inside a table names some of its rows; one that stands again and again is the
+    running head of pages.
+    """
     visible = [line for line in lines if line.kind is not Kind.BLANK]
-    return [
+    spans = [
         (line.start, line.end)
         for previous, line, following in zip(
             [None, *visible], visible, [*visible[1:], None], strict=False
@@ -61,6 +68,8 @@ def _sections(text: str, lines: Sequence[Line]) -> list[Span]:
         and _names_section(text[line.start : line.end])
         and not (_is_row(following) and (_is_row(previous) or text.count(" ", *line[:2]) < 3))
     ]
+    often = Counter(text[start:end] for start, end in spans)
+    return [(start, end) for start, end in spans if often[text[start:end]] <= _MOST_SECTIONS]
 
 
 def _is_row(line: Line | None) -> bool:

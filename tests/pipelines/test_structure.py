@@ -49,3 +49,8 @@ def test_headings_carry_their_number_in_japanese():
         "第４条（採用）\n採用は年に一度とする。\n"
     )
     assert headings(text) == ["第２章 採用と異動", "第４条（採用）"]
+
+
+def test_a_running_head_names_no_section():
+    pages = [f"Marrowby Ferries annual report\n\nThe fleet {n}\n\nIt sailed." for n in "123"]
+    assert headings("\n\n".join(pages)) == ["The fleet 1", "The fleet 2", "The fleet 3"]

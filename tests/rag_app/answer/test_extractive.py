@@ -83,8 +83,8 @@ def test_further_sentences_are_shown_only_when_nearly_as_good():
 
 
 def test_a_running_head_is_not_quoted():
-    first = node("Marrowby Ferries annual report 2025\nThe fleet sailed.", start=0)
-    second = node("Marrowby Ferries annual report 2025\nTickets cost more.", start=100)
+    first = node("Marrowby Ferries annual report 2025\n\nThe fleet sailed.", start=0)
+    second = node("Marrowby Ferries annual report 2025\n\nTickets cost more.", start=100)
     texts = ranked("What did Marrowby Ferries report?", [first, second], {"ferri": 9.0})
     assert texts == ["The fleet sailed.", "Tickets cost more."]
 
