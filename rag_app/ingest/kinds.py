@@ -39,7 +39,7 @@ def kinds_of(pipelines: Iterable[str], child_sizes: Sequence[int] | None = None)
     Args:
         pipelines: names of ``PIPELINES``.
         child_sizes: tokens of the children that may be built; ``None``: 128, 256 and
-            512. ``hybrid`` and ``sudachi`` take 128 and 256 of them, or all when neither
+            512. All but ``child_parent`` take 128 and 256 of them, or all when neither
             is there.
 
     Raises:
@@ -78,4 +78,5 @@ def _sized(pipeline: str, sizes: Sequence[int] | None) -> tuple[str, ...]:
         return kinds
     given = tuple(f"child-{size}" for size in sizes)
     known = tuple(kind for kind in kinds if kind in given)
-    return known if pipeline in ("hybrid", "sudachi") and known else given
+    children = given if pipeline == "child_parent" else known or given
+    return (*children, *(kind for kind in kinds if not kind.startswith("child-")))

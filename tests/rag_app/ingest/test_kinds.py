@@ -59,3 +59,8 @@ def test_pipeline_alone_builds_what_its_strategy_searches(pipeline: str) -> None
         if arm.kind not in (kinds.vectors if arm.how == "vectors" else kinds.words)
     ]
     assert missing == []
+
+
+def test_pieces_are_searched_by_vectors_whatever_the_children_are():
+    assert kinds_of(["multi_vector"], child_sizes=(64,)).vectors == ("child-64", "piece")
+    assert kinds_of(["multi_vector"], child_sizes=(128, 512)).vectors == ("child-128", "piece")
