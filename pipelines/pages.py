@@ -53,21 +53,20 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
 
 def _bodies(pages: Sequence[Page], typical: int) -> list[tuple[str, str]]:
     """Return for each page what is read of it, and what stands between it and the one before."""
-    blocks = [[page.body] for page in pages]
+    texts = [list(page.body) for page in pages]
     seams = [""] * len(pages)
     written = [i for i, page in enumerate(pages) if page.body]
     for before, after in pairwise([None, *written, None]):
         seam = _PARAGRAPH
         if before is not None and after is not None:
             seam = seams[after] = _seam(pages[before].body, pages[after].body, typical)
+        # No blank line beside a head: nothing is to be cut between it and its page.
         if seam == _PARAGRAPH:
             if before is not None:
-                blocks[before].append(pages[before].foot)
+                texts[before].extend(pages[before].foot)
             if after is not None:
-                blocks[after].insert(0, pages[after].head)
-    # A paragraph of its own: no sentence begins with the head above it.
-    texts = [_PARAGRAPH.join("\n".join(lines) for lines in page if lines) for page in blocks]
-    return list(zip(texts, seams, strict=True))
+                texts[after][:0] = pages[after].head
+    return [("\n".join(lines), seam) for lines, seam in zip(texts, seams, strict=True)]
 
 
 def _typical_width(bodies: Sequence[Sequence[str]]) -> int:

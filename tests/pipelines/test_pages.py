@@ -74,7 +74,7 @@ def report(end, start):
     ],
 )
 def test_a_running_head_stays_where_no_sentence_runs_over_the_break(end, start):
-    assert f"{end}\n\n{HEAD}\n\n{start}" in report(end, start)
+    assert f"{end}\n\n{HEAD}\n{start}" in report(end, start)
 
 
 @pytest.mark.parametrize(
