@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 
 from langchain_chroma import Chroma
@@ -17,8 +18,8 @@ from benchmarks.peers import base
 from benchmarks.peers.base import Found, Peer
 
 # Chroma takes no more than 5,461 rows in one call and add_documents does not
-# cut, so texts are added in groups; PDFs are added one by one.
-TEXTS_AT_ONCE = 200
+# cut (a report of 300 pages has more), so documents are added in groups.
+AT_ONCE = 100
 
 
 def embedding() -> HuggingFaceEmbeddings:
@@ -64,18 +65,17 @@ class Parent(Peer):
 
     def ingest_files(self, files: Sequence[Path]) -> None:
         """See the base class."""
-        self._add(read_pages(file) for file in files)
+        self._add(page for file in files for page in read_pages(file))
 
     def ingest_texts(self, texts: Mapping[str, str]) -> None:
         """See the base class."""
-        documents = text_documents(texts)
-        groups = range(0, len(documents), TEXTS_AT_ONCE)
-        self._add(documents[at : at + TEXTS_AT_ONCE] for at in groups)
+        self._add(text_documents(texts))
 
-    def _add(self, groups: Iterable[list[Document]]) -> None:
+    def _add(self, documents: Iterable[Document]) -> None:
         self.open()
-        for documents in groups:
-            self.retriever.add_documents(documents, ids=None)
+        rest = iter(documents)
+        while group := list(islice(rest, AT_ONCE)):
+            self.retriever.add_documents(group, ids=None)
 
     def retrieve(self, question: str, k: int) -> list[Found]:
         """See the base class; k children may lead to fewer parents."""
