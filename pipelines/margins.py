@@ -57,7 +57,7 @@ class _Edge(NamedTuple):
 
 
 @dataclass
-class Page:
+class PageLines:
     """The lines of one page.
 
     Attributes:
@@ -80,7 +80,7 @@ class Page:
         self.body = _trimmed(self.body)
 
 
-def split_margins(pages: Sequence[str], labels: Sequence[str]) -> list[Page]:
+def split_margins(pages: Sequence[str], labels: Sequence[str]) -> list[PageLines]:
     """Return the lines of each page, running heads and feet apart; page numbers are left out.
 
     A line is marginal when it is a bare page number (the page's label, or in
@@ -88,7 +88,7 @@ def split_margins(pages: Sequence[str], labels: Sequence[str]) -> list[Page]:
     the same edge, or the same but for a number that counts the pages. A page
     that has nothing else keeps its head as its text.
     """
-    bodies = [Page(_trimmed([line.rstrip() for line in page.split("\n")])) for page in pages]
+    bodies = [PageLines(_trimmed([line.rstrip() for line in page.split("\n")])) for page in pages]
     for edge in (0, -1):
         running = _peel(bodies, labels, edge)
         _take_running(bodies, running, edge)
@@ -104,7 +104,7 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[start:end]
 
 
-def _peel(pages: list[Page], labels: Sequence[str], edge: int) -> list[set[str]]:
+def _peel(pages: list[PageLines], labels: Sequence[str], edge: int) -> list[set[str]]:
     """Take marginal lines away, outermost first; return for each page the running ones."""
     running: list[set[str]] = [set() for _ in pages]
     candidates = list(range(len(pages)))
@@ -127,7 +127,7 @@ def _peel(pages: list[Page], labels: Sequence[str], edge: int) -> list[set[str]]
     return running
 
 
-def _take_running(pages: list[Page], running: Sequence[set[str]], edge: int) -> None:
+def _take_running(pages: list[PageLines], running: Sequence[set[str]], edge: int) -> None:
     """Take a running line away that lies a little deeper, under a footnote for example."""
     for i, page in enumerate(pages):
         known = set().union(*running[max(0, i - _AROUND) : i + _AROUND + 1]) - running[i]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from pipelines.lines import Kind, classify, columns, ends_open, ends_sentence
-from pipelines.margins import Page, split_margins
+from pipelines.margins import PageLines, split_margins
 
 _CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
 _CJK_LAST = re.compile(rf"[{_CJK}、，「『（・０-９Ａ-Ｚａ-ｚ]$")
@@ -51,7 +51,7 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
     return "".join(parts), spans
 
 
-def _bodies(pages: Sequence[Page], typical: int) -> list[tuple[str, str]]:
+def _bodies(pages: Sequence[PageLines], typical: int) -> list[tuple[str, str]]:
     """Return for each page what is read of it, and what stands between it and the one before."""
     texts = [list(page.body) for page in pages]
     seams = [""] * len(pages)
