@@ -57,7 +57,9 @@ def _read(data: bytes, password: str | None, limits: Limits) -> RawPdf:
 def _opening_error(error: Exception, password: str | None) -> EncryptedError | DamagedError:
     if "password" in str(error).lower():
         return needs_password(password)
-    return DamagedError(f"it is truncated or damaged: {error}", hint="copy or download it again")
+    return DamagedError(
+        f"it is truncated or damaged: {str(error).rstrip('.')}", hint="copy or download it again"
+    )
 
 
 def _title(pdf: Any) -> str:

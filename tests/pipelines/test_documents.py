@@ -259,3 +259,11 @@ def test_a_rotated_and_reordered_file_is_read_page_by_page(tmp_path):
     turned = tmp_path / "turned.pdf"
     writer.write(turned)
     assert read_pdf(turned).text.split() == ["Second", "page", "text.", "First", "page", "text."]
+
+
+def test_the_message_of_a_damaged_file_goes_into_a_sentence(tmp_path):
+    path = make_pdf(tmp_path / "cut.pdf", ["The valve opens at a pressure of 4.2 bar."])
+    path.write_bytes(path.read_bytes()[:300])
+    with pytest.raises(ReadError) as raised:
+        read_pdf(path)
+    assert not raised.value.message.endswith(".")
