@@ -28,7 +28,7 @@ FORMAT = 1
 SMALL = 8 << 20  # bytes: arrays up to this size are checked whole on opening
 _TRAILER = struct.Struct("<QQQ8s")
 _ALIGN = 64
-_DTYPES = frozenset({"<i8", "<u4", "<f4"})  # nothing that could hold an object
+_DTYPES = frozenset({"<i8", "<u4", "<f4", "|i1"})  # nothing that could hold an object
 
 
 class ArrayFileError(OSError):

@@ -20,7 +20,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.store.cosine import Scored, best_of
+from rag_app.store.codec import Ints
+from rag_app.store.ranking import Scored, best_of, leading
 from rag_app.store.segments import Bools, Counts, WordSegment
 
 K1 = 1.5
@@ -61,12 +62,17 @@ class WordView:
             return []
         postings = {term: self._postings(term) for term in dict.fromkeys(terms)}
         weights = self._weights(terms, postings)
-        found: list[Scored] = []
+        passages, nodes, found = [_NO_ROWS], [_NO_ROWS], [np.empty(0)]
         for index, (segment, _) in enumerate(self.segments):
             chosen = {term: postings[term][index] for term in weights}
             scores = _scores(chosen, weights, self._norms[index], segment.rows)
-            found += _best_rows(segment, scores, depth, allowed)
-        return best_of(found, depth)
+            rows = _best_rows(segment, scores, depth, allowed)
+            passages.append(segment.passages[rows])
+            nodes.append(segment.nodes[rows])
+            found.append(scores[rows])
+        return best_of(
+            np.concatenate(passages), np.concatenate(nodes), np.concatenate(found), depth
+        )
 
     def _weights(
         self, terms: Sequence[int], postings: Mapping[int, Sequence[tuple[Counts, Counts]]]
@@ -90,6 +96,7 @@ class WordView:
         return found
 
 
+_NO_ROWS: Ints = np.empty(0, np.int64)
 _NOTHING: Counts = np.empty(0, np.uint32)
 
 
@@ -106,31 +113,8 @@ def _scores(
     return scores
 
 
-def _best_rows(
-    segment: WordSegment, scores: Floats, depth: int, allowed: Bools | None
-) -> list[Scored]:
+def _best_rows(segment: WordSegment, scores: Floats, depth: int, allowed: Bools | None) -> Ints:
     rows = np.flatnonzero(scores > 0.0)
     if allowed is not None:
         rows = rows[allowed[segment.passages[rows]]]
-    rows = rows[_leading(segment.passages[rows], scores[rows], depth)]
-    return list(
-        map(
-            Scored,
-            segment.passages[rows].tolist(),
-            segment.nodes[rows].tolist(),
-            scores[rows].tolist(),
-        )
-    )
-
-
-def _leading(passages: npt.NDArray[np.int64], scores: Floats, depth: int) -> Bools:
-    """Return which rows may be among the best ``depth`` passages (ties of the last included)."""
-    if len(scores) <= depth:
-        return np.ones(len(scores), np.bool_)
-    unique, place = np.unique(passages, return_inverse=True)
-    best = np.zeros(len(unique))
-    np.maximum.at(best, place, scores)
-    if len(best) <= depth:
-        return np.ones(len(scores), np.bool_)
-    leading: Bools = scores >= np.partition(best, len(best) - depth)[len(best) - depth]
-    return leading
+    return rows[leading(segment.passages[rows], scores[rows], depth)]

@@ -1,37 +1,32 @@
 """Exact search by cosine: the best passages, each by its best node.
 
-A first pass multiplies all rows in float32. How BLAS rounds depends on where
-a row stands, so these scores only choose candidates, with a margin that covers
-the rounding; the candidates are scored again in float64, each by itself. Order
-and scores therefore do not depend on how rows are spread over files.
+A first pass multiplies all rows, in float32 or as eight-bit codes. Its scores
+are a little off, so they only choose candidates, with a margin that covers the
+error; what is left of these in float32 is scored again in float64, each row by
+itself. Order and scores therefore do not depend on how rows are spread over files.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_app.store.codec import Ints
+from rag_app.store.codes import CodedVectors
 from rag_app.store.protocol import Vector
+from rag_app.store.ranking import Scored, best_of, leading
 from rag_app.store.segments import Bools, VectorSegment
 
+Floats = npt.NDArray[np.float64]
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
-_SHARE = 10_000  # rows that are worth a thread of their own
-
-
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """A passage, its best node (both by row), and the node's score."""
-
-    passage: int
-    node: int
-    score: float
 
 
 class VectorView:
@@ -59,20 +54,16 @@ class VectorView:
         if depth < 1 or not self.segments or not norm > 0.0:
             return []
         unit = (asked / norm).astype(np.float32)
-        sims = [_similarities(segment, alive, unit, allowed) for segment, alive in self.segments]
-        tops = [
-            np.maximum.reduceat(sim, segment.groups)
-            for sim, (segment, _) in zip(sims, self.segments, strict=True)
-        ]
-        margin = rounding_bound(len(unit))
-        least = self._kth(np.concatenate(tops), depth) - margin
-        found: list[Scored] = []
-        for sim, top, (segment, _) in zip(sims, tops, self.segments, strict=True):
-            rows = _candidates(sim, top, segment, least, margin)
-            exact = _exact(segment.matrix, rows, unit)
-            passages, nodes = segment.passages[rows].tolist(), segment.nodes[rows].tolist()
-            found += map(Scored, passages, nodes, exact)
-        return best_of(found, depth)
+        passes = [_first_pass(segment, alive, unit, allowed) for segment, alive in self.segments]
+        # No passage of a rank above ``depth`` scores less than this.
+        least = self._kth(np.concatenate([one.tops - one.error for one in passes]), depth)
+        chosen = [(one.segment, _candidates(one, least)) for one in passes]
+        passages = np.concatenate([segment.passages[rows] for segment, rows in chosen])
+        nodes = np.concatenate([segment.nodes[rows] for segment, rows in chosen])
+        vectors = np.concatenate([segment.matrix[rows] for segment, rows in chosen])
+        near = np.vecdot(vectors, unit)
+        keep = leading(passages, near, depth, 2 * rounding_bound(len(unit)))
+        return best_of(passages[keep], nodes[keep], _exact(vectors[keep], unit), depth)
 
     def _kth(self, tops: npt.NDArray[np.float32], depth: int) -> float:
         if self._place is not None:
@@ -84,85 +75,119 @@ class VectorView:
         return float(np.partition(tops, len(tops) - depth)[len(tops) - depth])
 
 
-def rounding_bound(dimension: int) -> float:
-    """Return how far apart two float32 scores may lie that are equal in truth.
+@dataclass(frozen=True, eq=False)
+class FullVectors:
+    """Unit vectors as they are, scored as :class:`CodedVectors` are."""
 
-    Twice the standard bound n·u / (1 − n·u) on the error of a dot product of
-    unit vectors, u = 2⁻²⁴ (Higham, Accuracy and Stability of Numerical
-    Algorithms, section 3.1), widened for lengths that are 1 only to 10⁻³.
+    matrix: Vector
+    share: ClassVar[int] = 5_000  # rows that are taken at a time
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def error(self, unit: Vector) -> float:
+        """Return how far a score of :meth:`scores` may be from the true product."""
+        return rounding_bound(len(unit))
+
+    def select(self, rows: slice | Bools) -> FullVectors:
+        """Return some rows."""
+        return FullVectors(self.matrix[rows])
+
+    def scores(self, unit: Vector, out: Vector) -> None:
+        """Write the product of each row with a unit vector into ``out`` of shape (n,)."""
+        np.vecdot(self.matrix, unit, out=out)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pass:
+    """The first scores of a segment: of its rows, the best of each group, how far they may be off.
+
+    Rows that are not searched have -inf.
     """
-    unit = (dimension + 8) * 2.0**-24
-    return 2.01 * unit / (1.0 - unit)
+
+    segment: VectorSegment
+    sims: Vector
+    tops: Vector
+    error: float
 
 
-def best_of(found: Sequence[Scored], depth: int) -> list[Scored]:
-    """Return each passage once, by its best node, down to the score of rank ``depth``."""
-    best: dict[int, Scored] = {}
-    for item in sorted(found, key=lambda item: (-item.score, item.node)):
-        best.setdefault(item.passage, item)
-    ranked = list(best.values())
-    if len(ranked) <= depth:
-        return ranked
-    last = ranked[depth - 1].score
-    return [item for item in ranked if item.score >= last]
+def rounding_bound(dimension: int) -> float:
+    """Return how far a float32 score may lie from the true one.
+
+    The standard bound n·u / (1 - n·u) on the error of a dot product of unit
+    vectors, u = 2⁻²⁴ (Higham, Accuracy and Stability of Numerical Algorithms,
+    section 3.1), widened for lengths that are 1 only to 10⁻³ and for the sums
+    and differences that are made with it.
+    """
+    unit = (dimension + 16) * 2.0**-24
+    return 1.005 * unit / (1.0 - unit)
 
 
-def _similarities(
+def _first_pass(
     segment: VectorSegment, alive: Bools | None, unit: Vector, allowed: Bools | None
-) -> Vector:
+) -> _Pass:
     keep = alive
     if allowed is not None:
         chosen = allowed[segment.passages]
         keep = chosen if keep is None else chosen & keep
+    coded = segment.coded or FullVectors(segment.matrix)
     if keep is None:
-        return _product(segment.matrix, unit)
-    if np.count_nonzero(keep) < _SPARSE * segment.rows:
+        sims = _product(coded, unit)
+    elif np.count_nonzero(keep) < _SPARSE * segment.rows:
         sims = np.full(segment.rows, -np.inf, np.float32)
-        sims[keep] = _product(segment.matrix[keep], unit)
-        return sims
-    sims = _product(segment.matrix, unit)
-    sims[~keep] = -np.inf
-    return sims
+        sims[keep] = _product(coded.select(keep), unit)
+    else:
+        sims = _product(coded, unit)
+        sims[~keep] = -np.inf
+    tops = np.maximum.reduceat(sims, segment.groups)
+    return _Pass(segment, sims, tops, coded.error(unit))
 
 
-def _candidates(
-    sims: Vector, tops: Vector, segment: VectorSegment, least: float, margin: float
-) -> Ints:
+def _candidates(one: _Pass, least: float) -> Ints:
     """Return the rows that may be the best of a passage that may be among the best."""
-    groups = np.flatnonzero((tops >= least) & (tops > -np.inf))
-    starts = segment.groups[groups]
-    sizes = np.append(segment.groups, segment.rows)[groups + 1] - starts
+    highest = one.tops + np.float32(one.error)
+    groups = np.flatnonzero((highest >= least) & (highest > -np.inf))
+    starts = one.segment.groups[groups]
+    sizes = np.append(one.segment.groups, one.segment.rows)[groups + 1] - starts
     # All rows of these groups, one range after the other.
     rows = np.arange(int(sizes.sum())) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-    return rows[sims[rows] >= np.repeat(tops[groups] - margin, sizes)]
+    lowest = np.repeat(one.tops[groups] - np.float32(2 * one.error), sizes)
+    return rows[one.sims[rows] >= lowest]
 
 
-def _product(matrix: Vector, unit: Vector) -> Vector:
-    """Return the dot product of each row with ``unit``, a large one shared among the cores.
+def _product(vectors: CodedVectors | FullVectors, unit: Vector) -> Vector:
+    """Return the score of each row with ``unit``, a large number of rows shared among the cores.
 
     One core reads memory slower than memory gives. BLAS shares too, but its
     threads wait for one another in a busy loop: beside other work (queries in other
-    threads, other programs) a product takes many times as long.
+    threads, other programs) a product takes many times as long. Here a core that
+    is busy elsewhere takes no share, and nothing waits for it.
     """
-    found = np.empty(len(matrix), np.float32)
-    shares = min(os.cpu_count() or 1, len(matrix) // _SHARE)
-    if shares < 2:
-        return np.vecdot(matrix, unit, out=found)
-    _, first, *bounds = np.linspace(0, len(matrix), shares + 1, dtype=int).tolist()
-    with ThreadPoolExecutor(shares - 1, "product") as executor:
-        others = [
-            executor.submit(np.vecdot, matrix[low:high], unit, out=found[low:high])
-            for low, high in pairwise([first, *bounds])
-        ]
-        np.vecdot(matrix[:first], unit, out=found[:first])
-    for other in others:
-        other.result()
+    rows = len(vectors)
+    found = np.empty(rows, np.float32)
+    left = deque(slice(low, low + vectors.share) for low in range(0, rows, vectors.share))
+    helpers = min(os.cpu_count() or 1, len(left)) - 1
+
+    def work() -> None:
+        with contextlib.suppress(IndexError):  # nothing is left
+            while True:
+                share = left.popleft()
+                vectors.select(share).scores(unit, found[share])
+
+    executor = ThreadPoolExecutor(helpers, "product") if helpers > 0 else None
+    helping = [executor.submit(work) for _ in range(helpers)] if executor else []
+    work()
+    for helper in helping:
+        if not helper.cancel():
+            helper.result()
+    if executor:
+        executor.shutdown(wait=False)
     return found
 
 
-def _exact(matrix: Vector, rows: Ints, unit: Vector) -> list[float]:
+def _exact(vectors: Vector, unit: Vector) -> Floats:
     # The product of two float32 numbers is exact in float64, and the sum of a
     # row does not depend on the other rows.
-    products = matrix[rows].astype(np.float64) * unit.astype(np.float64)
-    scores: list[float] = np.clip(products.sum(axis=1), -1.0, 1.0).tolist()
+    products = vectors.astype(np.float64) * unit.astype(np.float64)
+    scores: Floats = np.clip(products.sum(axis=1), -1.0, 1.0)
     return scores

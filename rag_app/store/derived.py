@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from rag_app.store.arrayfile import ArrayFileError, create_arrays, open_arrays
+from rag_app.store.arrayfile import ArrayFileError, ArrayWriter, create_arrays, open_arrays
+from rag_app.store.codes import LEAST, CodedVectors, encode
 from rag_app.store.protocol import How, Vector
 from rag_app.store.segments import (
     Piece,
@@ -41,11 +42,20 @@ def open_vectors(path: Path, *, check: bool = False) -> VectorSegment:
             nodes=arrays["nodes"],
             passages=arrays["passages"],
             matrix=arrays["matrix"],
+            coded=_coded(arrays),
         )
     except KeyError as error:
         raise ArrayFileError(f"{path} lacks the array {error}") from None
     _check_rows(path, segment, len(segment.matrix))
+    if segment.coded and segment.coded.codes.shape != segment.matrix.shape:
+        raise ArrayFileError(f"{path}: its codes do not fit its vectors")
     return segment
+
+
+def _coded(arrays: Mapping[str, np.ndarray]) -> CodedVectors | None:
+    if "codes" not in arrays:
+        return None
+    return CodedVectors(arrays["codes"], arrays["scales"], float(arrays["rest"].max(initial=0.0)))
 
 
 def open_words(path: Path, *, check: bool = False) -> WordSegment:
@@ -113,9 +123,24 @@ def write_vectors(
         with file.array("matrix", "<f4", (dimension,)) as append:
             for piece in pieces:
                 append(_matrix(piece, fetch))
+        if sum(map(len, pieces)) >= LEAST:
+            _write_codes(file, (_matrix(piece, fetch) for piece in pieces), dimension)
         for name, values in rows.items():
             file.put(name, values, "<i8")
         file.finish({"how": "vectors"})
+
+
+def _write_codes(file: ArrayWriter, blocks: Iterable[Vector], dimension: int) -> None:
+    scales, rests = [], []
+    with file.array("codes", "|i1", (dimension,)) as append:
+        for block in blocks:
+            codes, steps, rest = encode(block)
+            append(codes)
+            scales.append(steps)
+            rests.append(rest)
+    file.put("scales", np.concatenate(scales), "<f4")
+    # Rounded up: no vector may be farther from its codes than the file says.
+    file.put("rest", np.nextafter(np.array(rests, np.float32), np.float32(np.inf)), "<f4")
 
 
 def _matrix(piece: Piece[Segment], fetch: Callable[[int], Vector]) -> Vector:

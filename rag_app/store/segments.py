@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.store.codec import Ints
+from rag_app.store.codes import CodedVectors
 from rag_app.store.protocol import Vector
 
 Bools = npt.NDArray[np.bool_]
@@ -52,12 +53,16 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class VectorSegment(Segment):
-    """Vectors of one kind: ``matrix`` of shape (n, dimension), float32, unit rows.
+    """Vectors of one kind.
 
-    ``groups`` holds the first row of each run of rows with the same passage.
+    Attributes:
+        matrix: shape (n, dimension), float32, unit rows.
+        coded: the same in fewer bytes, when there are many.
+        groups: the first row of each run of rows with the same passage.
     """
 
     matrix: Vector
+    coded: CodedVectors | None = None
     groups: Ints = field(init=False)
 
     def __post_init__(self) -> None:
@@ -143,7 +148,8 @@ def join_vectors(segments: Sequence[VectorSegment], live: Collection[int]) -> Ve
     pieces = pieces_of(segments, live)
     blocks = [piece.segment.matrix[piece.rows] for piece in pieces]
     matrix = np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32)
-    return VectorSegment(**joined_rows(pieces), matrix=matrix)
+    rows = joined_rows(pieces)
+    return VectorSegment(rows["parts"], rows["ends"], rows["nodes"], rows["passages"], matrix)
 
 
 def join_words(segments: Sequence[WordSegment], live: Collection[int]) -> WordSegment:

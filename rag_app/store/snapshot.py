@@ -13,11 +13,11 @@ from pipelines.errors import EmbeddingError
 from rag_app.store import filters as filtering
 from rag_app.store import parts
 from rag_app.store.config import load_config
-from rag_app.store.cosine import Scored
 from rag_app.store.exporting import export_content
 from rag_app.store.filters import PassageSelection
 from rag_app.store.passages import PassageTable, load_passages
 from rag_app.store.protocol import Hit, How, IndexConfig, Prepared, Selection, SourceInfo, Vector
+from rag_app.store.ranking import Scored
 from rag_app.store.reading import Reader, unpacked
 from rag_app.store.segments import Bools
 from rag_app.store.sources import read_sources

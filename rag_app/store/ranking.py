@@ -1,0 +1,54 @@
+"""Scores of rows → the best passages, each by its best node."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_app.store.codec import Ints
+from rag_app.store.segments import Bools
+
+Scores = npt.NDArray[np.float64] | npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A passage, its best node (both by row), and the node's score."""
+
+    passage: int
+    node: int
+    score: float
+
+
+def leading(passages: Ints, scores: Scores, depth: int, margin: float = 0.0) -> Bools:
+    """Return which rows may be among the best ``depth`` passages, ties of the last included.
+
+    Args:
+        passages: row of the passage that each node leads to, shape (n,).
+        scores: shape (n,).
+        depth: how many passages.
+        margin: by how much two scores may be in the wrong order.
+    """
+    if len(scores) <= depth:
+        return np.ones(len(scores), np.bool_)
+    order = np.argsort(passages, kind="stable")
+    starts = np.flatnonzero(np.diff(passages[order], prepend=-1))
+    best = np.maximum.reduceat(scores[order], starts)
+    if len(best) <= depth:
+        return np.ones(len(scores), np.bool_)
+    least = np.partition(best, len(best) - depth)[len(best) - depth]
+    found: Bools = scores >= least - margin
+    return found
+
+
+def best_of(passages: Ints, nodes: Ints, scores: Scores, depth: int) -> list[Scored]:
+    """Return each passage once, by its best node, down to the score of rank ``depth``."""
+    order = np.lexsort((nodes, -scores))
+    _, first = np.unique(passages[order], return_index=True)
+    kept = order[np.sort(first)]
+    if len(kept) > depth:
+        kept = kept[scores[kept] >= scores[kept[depth - 1]]]
+    columns = (passages[kept].tolist(), nodes[kept].tolist(), scores[kept].tolist())
+    return list(map(Scored, *columns))
