@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 from rag_app.retrieval.fusion import (
     Fused,
@@ -51,10 +52,11 @@ def run(rankings: Sequence[Ranking], depth: int, vectors: QueryVectors) -> list[
         ConfigError, StoreError: the configuration or an index is wrong.
     """
     by_words = [i for i, ranking in enumerate(rankings) if ranking.arm.how == "words"]
-    with ThreadPoolExecutor(1, "embed") as executor:
-        if len(by_words) < len(rankings):
+    asked = [] if not by_words else _to_embed(rankings, vectors)
+    with ThreadPoolExecutor(1, "embed") if asked else nullcontext() as executor:
+        if executor:
             context = contextvars.copy_context()
-            executor.submit(context.run, _embed, rankings, vectors)
+            executor.submit(context.run, _embed, asked, vectors)
         words = {i: rank(rankings[i], depth, vectors) for i in by_words}
     return [words.get(i) or rank(r, depth, vectors) for i, r in enumerate(rankings)]
 
@@ -82,12 +84,20 @@ def owners_of(rankings: Iterable[Ranking]) -> dict[str, View]:
     return owners
 
 
-def _embed(rankings: Iterable[Ranking], vectors: QueryVectors) -> None:
-    for ranking in rankings:
-        if ranking.arm.how == "vectors":
-            for view in ranking.views:
-                if can_vote(view, ranking.query):
-                    vectors.prepare(view, ranking.query)
+def _to_embed(rankings: Iterable[Ranking], vectors: QueryVectors) -> list[tuple[View, str]]:
+    """Return which queries the models must still embed."""
+    return [
+        (view, ranking.query)
+        for ranking in rankings
+        if ranking.arm.how == "vectors"
+        for view in ranking.views
+        if vectors.wants(view, ranking.query) and can_vote(view, ranking.query)
+    ]
+
+
+def _embed(asked: Iterable[tuple[View, str]], vectors: QueryVectors) -> None:
+    for view, query in asked:
+        vectors.prepare(view, query)
 
 
 def _groups(by_model: bool, views: Sequence[View]) -> list[tuple[View, ...]]:

@@ -14,15 +14,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipelines.errors import FusionError
 
 Scored = tuple[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Contribution:
+class Contribution(NamedTuple):
     """What one list added to one key's score.
 
     Attributes:
@@ -36,8 +35,7 @@ class Contribution:
     value: float
 
 
-@dataclass(frozen=True, slots=True)
-class Fused:
+class Fused(NamedTuple):
     """One key with its score and where the score comes from, in the order of the lists."""
 
     key: str

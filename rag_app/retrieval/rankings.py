@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -46,8 +46,7 @@ class View:
         return self.preferred[tier - 1] if tier else self.within
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A passage in a ranked list: its best node with the raw score, and the index it is in."""
 
     hit: Hit
@@ -106,6 +105,10 @@ class QueryVectors:
         if isinstance(known, Exception):
             raise known
         return known
+
+    def wants(self, view: View, text: str) -> bool:
+        """Tell whether the model must run for a query: its vector is neither given nor known."""
+        return text not in self._given and (model_of(view), text) not in self._known
 
     def prepare(self, view: View, text: str) -> Vector | Exception:
         """Compute what :meth:`get` returns or raises, and keep it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,7 @@ from rag_app.store.segments import Bools
 Scores = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A passage, its best node (both by row), and the node's score."""
 
     passage: int
