@@ -1,6 +1,7 @@
 """This project's embedding runtime as a process, for the peers of the quality benchmark.
 
-Each line of stdin is a JSON list of texts; for each, stdout gets the number of
+First stdout gets a line with the name of the file that keeps the model's vectors.
+Then each line of stdin is a JSON list of texts; for each, stdout gets the number of
 bytes that follow (8 bytes, little-endian) and the vectors as float32. The
 peers' environment has no runtime of ours, and theirs is four times slower.
 """
@@ -30,6 +31,9 @@ class Encoder:
             stdout=subprocess.PIPE,
             cwd=Path(__file__).parents[1],
         )
+        if self._process.stdout is None:
+            raise RuntimeError("the process that embeds has no output")
+        self.cache_name = self._process.stdout.readline().decode().strip()
 
     def __call__(self, texts: list[str]) -> npt.NDArray[np.float32]:
         """Return vectors of shape (texts, dimension).
@@ -48,10 +52,13 @@ class Encoder:
 
 def main() -> None:
     """Embed until stdin ends."""
-    from rag_app.models.embedding import load_embedding
+    from benchmarks.vector_cache import cache_name
+    from rag_app.models.embedding import describe_embedding, load_embedding
     from rag_app.settings import load_settings
 
     model = load_embedding(load_settings())
+    sys.stdout.buffer.write(f"{cache_name(describe_embedding(model))}\n".encode())
+    sys.stdout.buffer.flush()
     for line in sys.stdin.buffer:
         vectors = np.asarray(model.get_text_embedding_batch(json.loads(line)), np.float32)
         data = vectors.tobytes()

@@ -18,6 +18,11 @@ from rag_app.models.embedding import describe_embedding
 from rag_app.models.identity import EmbeddingIdentity
 
 
+def cache_name(identity: EmbeddingIdentity) -> str:
+    """Return the name of the file that keeps a model's vectors."""
+    return f"{identity.fingerprint[:16] or 'unknown'}-{identity.precision}.sqlite"
+
+
 class KeptEmbedding(BaseEmbedding):
     """Looks up a text's vector, and asks the model within for those not yet known."""
 
@@ -29,8 +34,7 @@ class KeptEmbedding(BaseEmbedding):
         identity = describe_embedding(inner)
         super().__init__(model_name=identity.name, embed_batch_size=1024)
         self._inner, self._identity = inner, identity
-        name = f"{identity.fingerprint[:16] or 'unknown'}-{identity.precision}.sqlite"
-        self._cache = VectorCache(folder / name)
+        self._cache = VectorCache(folder / cache_name(identity))
 
     @property
     def identity(self) -> EmbeddingIdentity:

@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _use_cache(folder: Path) -> None:
     from benchmarks.peers import cache
 
-    cache.cache_vectors(folder / "53aa51172d142c89-bfloat16.sqlite")
+    cache.cache_vectors(folder)
     cache.cache_pages(folder / "pypdf-pages.sqlite")
     base.embed_batch = 2048
 

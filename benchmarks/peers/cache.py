@@ -74,13 +74,14 @@ class VectorCache:
         return found
 
 
-def cache_vectors(path: Path) -> None:
-    """Make ``SentenceTransformer.encode`` look into ``path`` first, in this process."""
+def cache_vectors(folder: Path) -> None:
+    """Make ``SentenceTransformer.encode`` look into the kept vectors first, in this process."""
     from sentence_transformers import SentenceTransformer
 
     from benchmarks.encoder import Encoder
 
-    cache, encoder = VectorCache(path), Encoder()
+    encoder = Encoder()
+    cache = VectorCache(folder / encoder.cache_name)
 
     def encode(self: Any, sentences: Any, **options: Any) -> Any:
         prompt = self.prompts.get(options.get("prompt_name") or "", "") or options.get("prompt")
