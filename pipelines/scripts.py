@@ -33,7 +33,8 @@ _NO_LETTER = len(SCRIPTS)
 
 # Function words that are frequent in one language and rare in the others.
 _FUNCTION_WORDS = {
-    "English": "the of and to in is was for that with which what how are were this from by on",
+    "English": "the of and to in is was for that with which what how are were this from by on"
+    " does did about can",
     "German": "der die das und ist nicht mit von für den dem ein eine wie was sich auf wird im",
     "French": "le la les des et est une du que qui dans pour quel quelle sur pas avec au sont",
     "Spanish": "el los las del y es una que por con para como qué cuál se su fue más",
@@ -98,8 +99,20 @@ def language_name(text: str) -> str:
     return _BY_SCRIPT.get(script, "an unknown language")
 
 
+def is_sentence(text: str) -> bool:
+    """Tell whether words in Latin letters are a sentence, and not only names and terms.
+
+    A sentence has function words; a name may have one ("Society for Testing Materials").
+    """
+    return max(_function_words(text).values()) > 1
+
+
 def _latin_language(text: str) -> str:
-    words = _LATIN_WORD.findall(text[:20_000].casefold())
-    votes = {name: sum(word in known for word in words) for name, known in _WORDS.items()}
+    votes = _function_words(text)
     best = max(votes, key=lambda name: votes[name])
     return best if votes[best] else "a language in Latin script"
+
+
+def _function_words(text: str) -> dict[str, int]:
+    words = _LATIN_WORD.findall(text[:20_000].casefold())
+    return {name: sum(word in known for word in words) for name, known in _WORDS.items()}

@@ -9,7 +9,7 @@ import re
 import unicodedata
 
 from pipelines.content import content_words
-from pipelines.scripts import language_name, script_of, scripts_in
+from pipelines.scripts import is_sentence, language_name, script_of, scripts_in
 from pipelines.sentences import sentence_spans
 from pipelines.terms import TERMS_VERSION, search_terms
 from pipelines.tokens import TOKENIZER_NAME, count_tokens
@@ -19,6 +19,7 @@ __all__ = [
     "TOKENIZER_NAME",
     "content_words",
     "count_tokens",
+    "is_sentence",
     "language_name",
     "normalise",
     "sanitise",
