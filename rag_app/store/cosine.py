@@ -8,7 +8,6 @@ itself. Order and scores therefore do not depend on how rows are spread over fil
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections import deque
 from collections.abc import Sequence
@@ -169,10 +168,12 @@ def _product(vectors: CodedVectors | FullVectors, unit: Vector) -> Vector:
     helpers = min(os.cpu_count() or 1, len(left)) - 1
 
     def work() -> None:
-        with contextlib.suppress(IndexError):  # nothing is left
-            while True:
+        while True:
+            try:
                 share = left.popleft()
-                vectors.select(share).scores(unit, found[share])
+            except IndexError:  # nothing is left
+                return
+            vectors.select(share).scores(unit, found[share])
 
     executor = ThreadPoolExecutor(helpers, "product") if helpers > 0 else None
     helping = [executor.submit(work) for _ in range(helpers)] if executor else []

@@ -47,7 +47,8 @@ def open_vectors(path: Path, *, check: bool = False) -> VectorSegment:
     except KeyError as error:
         raise ArrayFileError(f"{path} lacks the array {error}") from None
     _check_rows(path, segment, len(segment.matrix))
-    if segment.coded and segment.coded.codes.shape != segment.matrix.shape:
+    coded = segment.coded
+    if coded and (coded.codes.shape, len(coded.scales)) != (segment.matrix.shape, segment.rows):
         raise ArrayFileError(f"{path}: its codes do not fit its vectors")
     return segment
 

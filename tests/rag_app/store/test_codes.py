@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rag_app.store import derived
 from rag_app.store.arrayfile import ArrayFileError, create_arrays
 from rag_app.store.codes import CodedVectors, encode
-from rag_app.store.cosine import VectorView
+from rag_app.store.cosine import FullVectors, VectorView
 from rag_app.store.segments import VectorSegment
 from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
@@ -87,6 +87,20 @@ def test_a_long_list_of_codes_shared_among_cores_gives_the_same(
     monkeypatch.setattr(CodedVectors, "share", 7)
     monkeypatch.setattr("os.cpu_count", lambda: 5)
     assert view.search(rows[5], 10, None) == whole
+
+
+def test_a_share_that_fails_fails_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of(0, 30, 8, "even")
+    numbers = np.arange(len(rows))
+    segment = VectorSegment(np.array([1]), np.array([len(rows)]), numbers, numbers, rows)
+    monkeypatch.setattr(FullVectors, "share", 7)
+
+    def failing(self: FullVectors, unit: np.ndarray, out: np.ndarray) -> None:
+        raise IndexError("out of range")
+
+    monkeypatch.setattr(FullVectors, "scores", failing)
+    with pytest.raises(IndexError):
+        VectorView([(segment, None)]).search(rows[0], 5, None)
 
 
 def test_a_file_below_the_limit_has_no_codes_and_one_above_has(
