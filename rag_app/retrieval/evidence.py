@@ -20,7 +20,7 @@ from rag_app.retrieval.rankings import Found, Ranking, View
 
 Span = tuple[int, int]
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_LINES_AROUND = 4
+_LINES_AROUND = 6
 HIDDEN_KEYS = ("matched", "origin", "page")
 
 
