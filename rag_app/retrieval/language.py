@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import lru_cache
 
 from pipelines.text import is_sentence, scripts_in
 
@@ -11,7 +11,9 @@ from pipelines.text import is_sentence, scripts_in
 _DENSE = {"cjk": 3, "hangul": 3}
 
 
-def knows(scripts: Sequence[str], text: str) -> bool:
+# Each arm asks it of the same question.
+@lru_cache(maxsize=64)
+def knows(scripts: tuple[str, ...], text: str) -> bool:
     """Tell whether a model of these scripts understands a text.
 
     It does when at least half of what the text says is written in them; digits

@@ -50,29 +50,23 @@ class WordView:
         """Return how many live nodes hold a term."""
         return sum(len(entries) for entries, _ in self._postings(term))
 
-    def search(self, terms: Sequence[int], depth: int, allowed: Bools | None) -> list[Scored]:
-        """Return the ``depth`` best passages with a term, and any that tie with the last one.
+    def search(self, terms: Sequence[int]) -> WordSearch:
+        """Return the search for the numbers of a query's terms, repetitions included."""
+        return WordSearch(self, terms)
 
-        Args:
-            terms: numbers of the query's terms, repetitions included.
-            depth: how many passages.
-            allowed: by passage row, which passages may be returned; ``None``: all.
-        """
-        if depth < 1:
-            return []
+    def scores(self, terms: Sequence[int]) -> list[Floats]:
+        """Return the score of each row of each segment; 0 where it holds no term."""
         postings = {term: self._postings(term) for term in dict.fromkeys(terms)}
         weights = self._weights(terms, postings)
-        passages, nodes, found = [_NO_ROWS], [_NO_ROWS], [np.empty(0)]
-        for index, (segment, _) in enumerate(self.segments):
-            chosen = {term: postings[term][index] for term in weights}
-            scores = _scores(chosen, weights, self._norms[index], segment.rows)
-            rows = _best_rows(segment, scores, depth, allowed)
-            passages.append(segment.passages[rows])
-            nodes.append(segment.nodes[rows])
-            found.append(scores[rows])
-        return best_of(
-            np.concatenate(passages), np.concatenate(nodes), np.concatenate(found), depth
-        )
+        return [
+            _scores(
+                {term: postings[term][index] for term in weights},
+                weights,
+                self._norms[index],
+                segment.rows,
+            )
+            for index, (segment, _) in enumerate(self.segments)
+        ]
 
     def _weights(
         self, terms: Sequence[int], postings: Mapping[int, Sequence[tuple[Counts, Counts]]]
@@ -94,6 +88,33 @@ class WordView:
                 entries, counts = entries[keep], counts[keep]
             found.append((entries, counts))
         return found
+
+
+class WordSearch:
+    """One query over a view: rows are scored once, however many selections are ranked."""
+
+    def __init__(self, view: WordView, terms: Sequence[int]) -> None:
+        self._segments = [segment for segment, _ in view.segments]
+        self._scores = view.scores(terms)
+
+    def best(self, depth: int, allowed: Bools | None) -> list[Scored]:
+        """Return the ``depth`` best passages with a term, and any that tie with the last one.
+
+        Args:
+            depth: how many passages.
+            allowed: by passage row, which passages may be returned; ``None``: all.
+        """
+        if depth < 1:
+            return []
+        passages, nodes, found = [_NO_ROWS], [_NO_ROWS], [np.empty(0)]
+        for segment, scores in zip(self._segments, self._scores, strict=True):
+            rows = _best_rows(segment, scores, depth, allowed)
+            passages.append(segment.passages[rows])
+            nodes.append(segment.nodes[rows])
+            found.append(scores[rows])
+        return best_of(
+            np.concatenate(passages), np.concatenate(nodes), np.concatenate(found), depth
+        )
 
 
 _NO_ROWS: Ints = np.empty(0, np.int64)

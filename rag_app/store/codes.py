@@ -40,7 +40,7 @@ class CodedVectors:
     codes: Codes
     scales: Vector
     rest: float
-    share: ClassVar[int] = 12_500  # rows that are taken at a time
+    share: ClassVar[int] = 50_000  # rows that are taken at a time
 
     def __len__(self) -> int:
         return len(self.codes)

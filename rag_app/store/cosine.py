@@ -40,31 +40,12 @@ class VectorView:
         self._place = place if len(unique) < len(self._passages) else None
         self._count = len(unique)
 
-    def search(self, query: Vector, depth: int, allowed: Bools | None) -> list[Scored]:
-        """Return the ``depth`` best passages, and any that tie with the last one.
+    def search(self, query: Vector) -> VectorSearch:
+        """Return the search for a query of shape (dimension,), of any length above 0."""
+        return VectorSearch(self, query)
 
-        Args:
-            query: shape (dimension,), any length above 0.
-            depth: how many passages.
-            allowed: by passage row, which passages may be returned; ``None``: all.
-        """
-        asked = query.astype(np.float64)
-        norm = float(np.linalg.norm(asked))
-        if depth < 1 or not self.segments or not norm > 0.0:
-            return []
-        unit = (asked / norm).astype(np.float32)
-        passes = [_first_pass(segment, alive, unit, allowed) for segment, alive in self.segments]
-        # No passage of a rank above ``depth`` scores less than this.
-        least = self._kth(np.concatenate([one.tops - one.error for one in passes]), depth)
-        chosen = [(one.segment, _candidates(one, least)) for one in passes]
-        passages = np.concatenate([segment.passages[rows] for segment, rows in chosen])
-        nodes = np.concatenate([segment.nodes[rows] for segment, rows in chosen])
-        vectors = np.concatenate([segment.matrix[rows] for segment, rows in chosen])
-        near = np.vecdot(vectors, unit)
-        keep = leading(passages, near, depth, 2 * rounding_bound(len(unit)))
-        return best_of(passages[keep], nodes[keep], _exact(vectors[keep], unit), depth)
-
-    def _kth(self, tops: npt.NDArray[np.float32], depth: int) -> float:
+    def kth(self, tops: npt.NDArray[np.float32], depth: int) -> float:
+        """Return the score of rank ``depth`` among passages, from the best of each group."""
         if self._place is not None:
             joined = np.full(self._count, -np.inf, np.float32)
             np.maximum.at(joined, self._place, tops)
@@ -74,12 +55,62 @@ class VectorView:
         return float(np.partition(tops, len(tops) - depth)[len(tops) - depth])
 
 
+class VectorSearch:
+    """One query over a view: all rows are multiplied once, however many selections are ranked."""
+
+    def __init__(self, view: VectorView, query: Vector) -> None:
+        asked = query.astype(np.float64)
+        norm = float(np.linalg.norm(asked))
+        self._view = view
+        self._unit = (asked / norm).astype(np.float32) if norm > 0.0 else None
+        self._whole: dict[int, _Pass] = {}
+
+    def best(self, depth: int, allowed: Bools | None) -> list[Scored]:
+        """Return the ``depth`` best passages, and any that tie with the last one.
+
+        Args:
+            depth: how many passages.
+            allowed: by passage row, which passages may be returned; ``None``: all.
+        """
+        unit = self._unit
+        if depth < 1 or not self._view.segments or unit is None:
+            return []
+        passes = [self._pass(index, unit, allowed) for index in range(len(self._view.segments))]
+        # No passage of a rank above ``depth`` scores less than this.
+        least = self._view.kth(np.concatenate([one.tops - one.error for one in passes]), depth)
+        chosen = [(one.segment, _candidates(one, least)) for one in passes]
+        passages = np.concatenate([segment.passages[rows] for segment, rows in chosen])
+        nodes = np.concatenate([segment.nodes[rows] for segment, rows in chosen])
+        vectors = np.concatenate([segment.matrix[rows] for segment, rows in chosen])
+        near = np.vecdot(vectors, unit)
+        keep = leading(passages, near, depth, 2 * rounding_bound(len(unit)))
+        return best_of(passages[keep], nodes[keep], _exact(vectors[keep], unit), depth)
+
+    def _pass(self, index: int, unit: Vector, allowed: Bools | None) -> _Pass:
+        """Return the first scores of a segment, of its live and allowed rows."""
+        segment, alive = self._view.segments[index]
+        if allowed is None:
+            return self._all(index, unit)
+        keep = allowed[segment.passages]
+        sparse = np.count_nonzero(keep) < _SPARSE * segment.rows
+        if sparse and index not in self._whole:
+            return _first_pass(segment, keep if alive is None else keep & alive, unit)
+        whole = self._all(index, unit)
+        sims = np.where(keep, whole.sims, np.float32(-np.inf))
+        return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), whole.error)
+
+    def _all(self, index: int, unit: Vector) -> _Pass:
+        if index not in self._whole:
+            self._whole[index] = _first_pass(*self._view.segments[index], unit)
+        return self._whole[index]
+
+
 @dataclass(frozen=True, eq=False)
 class FullVectors:
     """Unit vectors as they are, scored as :class:`CodedVectors` are."""
 
     matrix: Vector
-    share: ClassVar[int] = 5_000  # rows that are taken at a time
+    share: ClassVar[int] = 20_000  # rows that are taken at a time
 
     def __len__(self) -> int:
         return len(self.matrix)
@@ -122,13 +153,7 @@ def rounding_bound(dimension: int) -> float:
     return 1.005 * unit / (1.0 - unit)
 
 
-def _first_pass(
-    segment: VectorSegment, alive: Bools | None, unit: Vector, allowed: Bools | None
-) -> _Pass:
-    keep = alive
-    if allowed is not None:
-        chosen = allowed[segment.passages]
-        keep = chosen if keep is None else chosen & keep
+def _first_pass(segment: VectorSegment, keep: Bools | None, unit: Vector) -> _Pass:
     coded = segment.coded or FullVectors(segment.matrix)
     if keep is None:
         sims = _product(coded, unit)
@@ -138,8 +163,7 @@ def _first_pass(
     else:
         sims = _product(coded, unit)
         sims[~keep] = -np.inf
-    tops = np.maximum.reduceat(sims, segment.groups)
-    return _Pass(segment, sims, tops, coded.error(unit))
+    return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), coded.error(unit))
 
 
 def _candidates(one: _Pass, least: float) -> Ints:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ _COLUMNS = (
     " n.heading, n.window_start, n.window_end, n.text, n.extra, p.node_id, p.start, p.stop"
     " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
 )
+_REMEMBERED = 50_000  # ids, some 10 MB
 _AT_A_TIME = 500  # ids in one statement: SQLite allows 999 marks in its older versions
 
 
@@ -40,6 +41,27 @@ class _Content:
     names: dict[str, str]
     user: dict[str, Any]
     pages: int
+
+
+class NodeIds:
+    """The ids of the nodes of one index, by row; remembered, as a row is never given again."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, str] = {}
+
+    def of(self, sql: sqlite3.Connection, rows: Collection[int]) -> dict[int, str]:
+        """Return the id of each row; rows that are not here are left out."""
+        known = self._known
+        found = {row: known[row] for row in rows if row in known}
+        missing = [row for row in rows if row not in found]
+        if missing:
+            statement = "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))"
+            new = unpacked(sql.execute(statement, (json.dumps(sorted(set(missing))),)).fetchall())
+            if len(known) + len(new) > _REMEMBERED:
+                known = self._known = {}  # never emptied: another thread may be reading it
+            known.update(new)
+            found |= new
+        return found
 
 
 class Reader:

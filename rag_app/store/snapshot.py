@@ -12,13 +12,15 @@ import numpy as np
 from pipelines.errors import EmbeddingError
 from rag_app.store import filters as filtering
 from rag_app.store import parts
+from rag_app.store.bm25 import WordSearch
 from rag_app.store.config import load_config
+from rag_app.store.cosine import VectorSearch
 from rag_app.store.exporting import export_content
 from rag_app.store.filters import PassageSelection
 from rag_app.store.passages import PassageTable, load_passages
 from rag_app.store.protocol import Hit, How, IndexConfig, Prepared, Selection, SourceInfo, Vector
 from rag_app.store.ranking import Scored
-from rag_app.store.reading import Reader, unpacked
+from rag_app.store.reading import Reader
 from rag_app.store.segments import Bools
 from rag_app.store.sources import read_sources
 from rag_app.store.views import Views
@@ -40,10 +42,13 @@ class SqliteSnapshot:
         self._sql = sql
         self._views = views
         self._reader = Reader(sql)
+        # The same query is put to several selections of passages.
+        self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
+        self._word_searches: dict[tuple[int, tuple[str, ...]], WordSearch] = {}
         generation, epoch, config, identity = sql.execute(
             "SELECT generation, epoch, config, identity FROM state"
         ).fetchone()
-        views.belong_to(identity)
+        self._node_ids = views.belong_to(identity)
         self._stamp = (int(generation), int(epoch))
         self._config = load_config(config)
 
@@ -64,7 +69,6 @@ class SqliteSnapshot:
         number = self._kind(kind)
         if number is None:
             return []
-        view = self._views.vectors(self._sql, number, self._stamp)
         vector = np.asarray(query, dtype=np.float32).reshape(-1)
         if len(vector) != self._config.dimension:
             raise EmbeddingError(
@@ -72,19 +76,28 @@ class SqliteSnapshot:
                 f"of {self._config.dimension}",
                 hint="open the index with the embedding model it was made with",
             )
-        return self._hits(view.search(vector, depth, self._mask(within)), depth)
+        key = (number, vector.tobytes())
+        search = self._vector_searches.get(key)
+        if search is None:
+            view = self._views.vectors(self._sql, number, self._stamp)
+            search = self._vector_searches[key] = view.search(vector)
+        return self._hits(search.best(depth, self._mask(within)), depth)
 
     def search_words(
         self, kind: str, terms: Sequence[str], depth: int, within: Selection | None = None
     ) -> list[Hit]:
         """Return the ``depth`` best passages by BM25; only those with a term, scores above 0."""
         number = self._kind(kind)
-        ids = parts.find_terms(self._sql, terms) if number is not None else {}
-        if number is None or not ids:
+        if number is None:
             return []
-        view = self._views.words(self._sql, number, self._stamp)
-        known = [ids[term] for term in terms if term in ids]
-        return self._hits(view.search(known, depth, self._mask(within)), depth)
+        key = (number, tuple(terms))
+        search = self._word_searches.get(key)
+        if search is None:
+            ids = parts.find_terms(self._sql, terms)
+            view = self._views.words(self._sql, number, self._stamp)
+            search = view.search([ids[term] for term in terms if term in ids])
+            self._word_searches[key] = search
+        return self._hits(search.best(depth, self._mask(within)), depth)
 
     def document_frequencies(self, kind: str, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """Return how many nodes of ``kind`` have terms counted, and how many hold each term."""
@@ -170,13 +183,7 @@ class SqliteSnapshot:
         return [found for found, built in rows.fetchall() if wanted not in json.loads(built)]
 
     def _hits(self, scored: Sequence[Scored], depth: int) -> list[Hit]:
-        rows = {row for item in scored for row in (item.passage, item.node)}
-        ids = unpacked(
-            self._sql.execute(
-                "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))",
-                (json.dumps(sorted(rows)),),
-            ).fetchall()
-        )
+        ids = self._node_ids.of(self._sql, [row for one in scored for row in one[:2]])
         hits = [Hit(ids[item.passage], ids[item.node], item.score) for item in scored]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:depth]
 

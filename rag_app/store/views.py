@@ -19,12 +19,8 @@ from rag_app.store import derived, parts
 from rag_app.store.bm25 import WordView
 from rag_app.store.cosine import VectorView
 from rag_app.store.protocol import How
-from rag_app.store.segments import (
-    Bools,
-    Segment,
-    join_vectors,
-    join_words,
-)
+from rag_app.store.reading import NodeIds
+from rag_app.store.segments import Bools, Segment, join_vectors, join_words
 
 S = TypeVar("S", bound=Segment)
 T = TypeVar("T")
@@ -93,19 +89,23 @@ class Views:
     def __init__(self, folder: Path) -> None:
         self._guard = threading.Lock()
         self._pid = os.getpid()
-        self._identity = ""
+        self._identity, self._node_ids = "", NodeIds()
         self._vectors = _Shelf(folder, "vectors", _VECTORS, VectorView)
         self._words = _Shelf(folder, "words", _WORDS, WordView)
         self._remembered: dict[str, tuple[int, Any]] = {}
 
-    def belong_to(self, identity: str) -> None:
-        """Let go of everything when it was of another index at the same path."""
+    def belong_to(self, identity: str) -> NodeIds:
+        """Let go of everything when it was of another index at the same path.
+
+        Returns what is remembered of this one's ids.
+        """
         with self._locked():
             if self._identity != identity:
                 self._vectors.clear()
                 self._words.clear()
                 self._remembered.clear()
-                self._identity = identity
+                self._identity, self._node_ids = identity, NodeIds()
+            return self._node_ids
 
     def remember(self, key: str, generation: int, make: Callable[[], T]) -> T:
         """Return what ``make`` gives for a generation; only the newest one is kept."""

@@ -51,7 +51,7 @@ def test_scores_equal_those_of_bm25s(texts: list[list[str]], query: list[str]) -
     wanted = peer.get_scores(known) if known else np.zeros(len(texts))
     view = WordView([(segment(texts), None)])
     found = {
-        item.node: item.score for item in view.search([WORDS.index(t) for t in query], 99, None)
+        item.node: item.score for item in view.search([WORDS.index(t) for t in query]).best(99, None)
     }
     assert set(found) == {row for row, score in enumerate(wanted) if score > 0}
     for row, score in found.items():
@@ -65,10 +65,10 @@ def test_scores_do_not_depend_on_segments(
     cut = min(cut, len(texts))
     halves = [segment(texts[:cut]), segment(texts[cut:], first=cut, part=2)]
     terms = [WORDS.index(term) for term in query]
-    whole = WordView([(segment(texts), None)]).search(terms, 4, None)
-    assert WordView([(half, None) for half in halves]).search(terms, 4, None) == whole
+    whole = WordView([(segment(texts), None)]).search(terms).best(4, None)
+    assert WordView([(half, None) for half in halves]).search(terms).best(4, None) == whole
     joined = join_words(halves, {1, 2})
-    assert WordView([(joined, None)]).search(terms, 4, None) == whole
+    assert WordView([(joined, None)]).search(terms).best(4, None) == whole
 
 
 @given(texts=documents, query=st.lists(st.sampled_from(WORDS), max_size=5), data=st.data())
@@ -81,35 +81,35 @@ def test_removed_rows_leave_no_trace_in_the_scores(
     masked = WordView([(segment(texts), alive)])
     fresh = WordView([(segment(kept), None)])
     rows = np.flatnonzero(alive)
-    wanted = [(int(rows[item.node]), item.score) for item in fresh.search(terms, 99, None)]
-    assert [(item.node, item.score) for item in masked.search(terms, 99, None)] == wanted
+    wanted = [(int(rows[item.node]), item.score) for item in fresh.search(terms).best(99, None)]
+    assert [(item.node, item.score) for item in masked.search(terms).best(99, None)] == wanted
     assert [masked.frequency(term) for term in range(5)] == [fresh.frequency(t) for t in range(5)]
     assert masked.count == fresh.count
 
 
 def test_a_term_given_twice_counts_twice() -> None:
     view = WordView([(segment([["a", "b"], ["b", "c"]]), None)])
-    (once,) = view.search([0], 5, None)
-    (twice,) = view.search([0, 0], 5, None)
+    (once,) = view.search([0]).best(5, None)
+    (twice,) = view.search([0, 0]).best(5, None)
     assert twice.score == 2 * once.score
 
 
 def test_pieces_of_one_passage_give_one_hit() -> None:
     """Case 10: a passage comes once, by its best node."""
     held = segment([["a"], ["a", "b", "c"], ["a", "b"]], passages=[7, 7, 8])
-    found = WordView([(held, None)]).search([0], 5, None)
+    found = WordView([(held, None)]).search([0]).best(5, None)
     assert [(item.passage, item.node) for item in found] == [(7, 0), (8, 2)]
 
 
 def test_only_allowed_passages_are_found_and_statistics_stay() -> None:
     held = segment([["a"], ["a", "b"], ["c"]])
     view = WordView([(held, None)])
-    everything = view.search([0], 5, None)
+    everything = view.search([0]).best(5, None)
     allowed = np.array([False, True, True])
-    assert view.search([0], 5, allowed) == [item for item in everything if item.passage == 1]
+    assert view.search([0]).best(5, allowed) == [item for item in everything if item.passage == 1]
 
 
 def test_an_empty_view_finds_nothing() -> None:
-    assert WordView([]).search([1], 5, None) == []
+    assert WordView([]).search([1]).best(5, None) == []
     assert WordView([]).count == 0
-    assert WordView([(segment([["a"]]), None)]).search([0], 0, None) == []
+    assert WordView([(segment([["a"]]), None)]).search([0]).best(0, None) == []

@@ -70,8 +70,8 @@ def test_a_search_by_codes_finds_what_a_search_of_the_vectors_finds(
     )
     allowed = None if chosen is None else rng.random(60) < chosen
     query = rows_of(seed + 1, 1, 32, sort)[0]
-    expected = VectorView([(plain, None)]).search(query, depth, allowed)
-    assert VectorView([(coded, None)]).search(query, depth, allowed) == expected
+    expected = VectorView([(plain, None)]).search(query).best(depth, allowed)
+    assert VectorView([(coded, None)]).search(query).best(depth, allowed) == expected
 
 
 def test_a_long_list_of_codes_shared_among_cores_gives_the_same(
@@ -83,10 +83,10 @@ def test_a_long_list_of_codes_shared_among_cores_gives_the_same(
         np.array([1]), np.array([len(rows)]), numbers, numbers, rows, CodedVectors(*encode(rows))
     )
     view = VectorView([(segment, None)])
-    whole = view.search(rows[5], 10, None)
+    whole = view.search(rows[5]).best(10, None)
     monkeypatch.setattr(CodedVectors, "share", 7)
     monkeypatch.setattr("os.cpu_count", lambda: 5)
-    assert view.search(rows[5], 10, None) == whole
+    assert view.search(rows[5]).best(10, None) == whole
 
 
 def test_a_share_that_fails_fails_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -100,7 +100,7 @@ def test_a_share_that_fails_fails_the_search(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(FullVectors, "scores", failing)
     with pytest.raises(IndexError):
-        VectorView([(segment, None)]).search(rows[0], 5, None)
+        VectorView([(segment, None)]).search(rows[0]).best(5, None)
 
 
 def test_a_file_below_the_limit_has_no_codes_and_one_above_has(

@@ -65,23 +65,23 @@ def test_search_equals_scoring_every_row(
     view = VectorView(list(zip(segments, alive, strict=True)))
     query = rng.standard_normal(8).astype(np.float32)
     allowed = rng.random(13) < 0.6 if masks else None
-    assert view.search(query, depth, allowed) == plain(view, query, depth, allowed)
+    assert view.search(query).best(depth, allowed) == plain(view, query, depth, allowed)
 
 
 def test_search_of_nothing_is_empty() -> None:
     rng = np.random.default_rng(0)
-    assert VectorView([]).search(np.ones(8, np.float32), 5, None) == []
+    assert VectorView([]).search(np.ones(8, np.float32)).best(5, None) == []
     view = VectorView([(segment([1, 2], rng), None)])
-    assert view.search(np.zeros(8, np.float32), 5, None) == []
-    assert view.search(np.full(8, np.nan, np.float32), 5, None) == []
-    assert view.search(np.ones(8, np.float32), 0, None) == []
+    assert view.search(np.zeros(8, np.float32)).best(5, None) == []
+    assert view.search(np.full(8, np.nan, np.float32)).best(5, None) == []
+    assert view.search(np.ones(8, np.float32)).best(0, None) == []
 
 
 def test_k_passages_come_back_however_many_children_they_have() -> None:
     """Case 9: many children of one parent do not crowd the others out."""
     rng = np.random.default_rng(1)
     held = segment([1] * 200 + [2, 3, 4, 5, 6], rng)
-    found = VectorView([(held, None)]).search(held.matrix[0], 5, None)
+    found = VectorView([(held, None)]).search(held.matrix[0]).best(5, None)
     assert len({item.passage for item in found}) >= 5
 
 
@@ -92,10 +92,10 @@ def test_a_product_shared_among_cores_gives_the_same(
     rng = np.random.default_rng(2)
     held = segment(rng.integers(0, 99, 2000).tolist(), rng, dimension=384)
     query = rng.standard_normal(384).astype(np.float32)
-    small = VectorView([(held, None)]).search(query, 10, None)
+    small = VectorView([(held, None)]).search(query).best(10, None)
     monkeypatch.setattr("rag_app.store.cosine.FullVectors.share", 10)
     monkeypatch.setattr("os.cpu_count", lambda: cores)
-    assert VectorView([(held, None)]).search(query, 10, None) == small
+    assert VectorView([(held, None)]).search(query).best(10, None) == small
 
 
 @pytest.mark.parametrize("dimension", [8, 384, 1536])
