@@ -86,6 +86,8 @@ _SMALL_WORDS = (
     "and the for with from into over under upon per via nor but of in on at to a an by or as"
 )
 _SMALL = frozenset(_SMALL_WORDS.split())
+# All full-width characters are among these; quotation marks, dashes and accents are not.
+_MAYBE_WIDE = re.compile("[\u1100-\u115f\u231a-\u27bf\u2b1b-\u2b55\u2e80-\U0010ffff]")
 _REGION = 40
 # From this share of the width around it a line ends where the space ends, and not by choice.
 _FULL = 0.75
@@ -116,7 +118,7 @@ def classify(text: str) -> list[Line]:
 
 def columns(text: str) -> int:
     """Return the width of a text in half-width columns: a full-width character counts two."""
-    if text.isascii():
+    if text.isascii() or not _MAYBE_WIDE.search(text):
         return len(text)
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 

@@ -42,7 +42,10 @@ _FUNCTION_WORDS = {
     "Portuguese": "o os das do da que em um uma para com não como qual são foi ao mais",
     "Dutch": "het een van en dat niet met voor zijn op wat welke hoe wordt aan ook bij",
 }
-_WORDS = {name: frozenset(words.split()) for name, words in _FUNCTION_WORDS.items()}
+_LANGUAGES: dict[str, list[str]] = {}  # of each function word
+for _name, _words in _FUNCTION_WORDS.items():
+    for _word in _words.split():
+        _LANGUAGES.setdefault(_word, []).append(_name)
 _BY_SCRIPT = {
     "hangul": "Korean", "greek": "Greek", "hebrew": "Hebrew", "devanagari": "Hindi", "thai": "Thai",
 }  # fmt: skip
@@ -114,5 +117,8 @@ def _latin_language(text: str) -> str:
 
 
 def _function_words(text: str) -> dict[str, int]:
-    words = _LATIN_WORD.findall(text[:20_000].casefold())
-    return {name: sum(word in known for word in words) for name, known in _WORDS.items()}
+    votes = dict.fromkeys(_FUNCTION_WORDS, 0)
+    for word in _LATIN_WORD.findall(text[:20_000].casefold()):
+        for name in _LANGUAGES.get(word, ()):
+            votes[name] += 1
+    return votes

@@ -87,7 +87,8 @@ def prepare(text: str) -> str:
     """Return NFKC, case folded text whose wrapped CJK lines and hyphenated words are joined."""
     text = text.translate(_DASHES) if not text.isascii() else text
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", text).translate(_DASHES)
+        if not unicodedata.is_normalized("NFKC", text):
+            text = unicodedata.normalize("NFKC", text).translate(_DASHES)
         text = _WRAPPED_CJK.sub("", text)
     if "-" in text:
         # Both readings of a hyphen at a line end: one word, and a compound.

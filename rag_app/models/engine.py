@@ -18,10 +18,12 @@ from rag_app.models.runtime import Batch, Precision, Runner, Vectors, core, impo
 from rag_app.models.tokens import TextTokenizer
 from rag_app.models.weights import map_safetensors
 
-# Measured on MiniLM (benchmarks/embedding.py): larger batches leave the cache of a core,
+# Measured on MiniLM: larger batches leave the cache of a core and hold more memory,
 # smaller ones pay for the start; few distinct lengths let the runtime reuse its kernels.
-TOKENS_PER_BATCH = 2048
+TOKENS_PER_BATCH = 1024
 LENGTH_STEP = 16
+# What a batch may be filled up with; the start of another one costs about as much.
+PADDING_PER_BATCH = 32
 
 
 @dataclass(frozen=True)
@@ -112,20 +114,23 @@ def is_direct(folder: ModelFolder) -> bool:
 
 
 def make_batches(ids: Sequence[Sequence[int]]) -> Iterator[Batch]:
-    """Group texts of like length: about ``TOKENS_PER_BATCH`` a batch, the longest first.
+    """Group texts of like length, the longest first.
 
-    The longest come first so that the last batch, which one core computes while the
-    others idle, is a short one.
+    A batch has at most ``TOKENS_PER_BATCH`` tokens (a longer text is one by itself), of
+    which shorter texts were filled up with at most ``PADDING_PER_BATCH``. The longest
+    come first so that the last batch, which one core computes while the others idle, is
+    a short one.
     """
     lengths = np.array([len(text) for text in ids], dtype=np.intp)
     order = np.argsort(-lengths, kind="stable")
+    widths = -(-np.maximum(lengths[order], 1) // LENGTH_STEP) * LENGTH_STEP
     start = 0
     while start < len(order):
-        longest = max(1, int(lengths[order[start]]))
-        width = -(-longest // LENGTH_STEP) * LENGTH_STEP
-        rows = order[start : start + max(1, TOKENS_PER_BATCH // width)]
-        yield _pad(ids, rows, width)
-        start += len(rows)
+        width = int(widths[start])
+        padding = np.cumsum(width - widths[start : start + max(1, TOKENS_PER_BATCH // width)])
+        count = int(np.searchsorted(padding, PADDING_PER_BATCH, side="right"))
+        yield _pad(ids, order[start : start + count], width)
+        start += count
 
 
 def _pad(ids: Sequence[Sequence[int]], rows: npt.NDArray[np.intp], width: int) -> Batch:

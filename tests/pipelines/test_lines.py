@@ -1,3 +1,5 @@
+import unicodedata
+
 import pytest
 
 from pipelines.lines import Kind, classify, columns
@@ -79,6 +81,14 @@ def test_a_short_line_with_an_open_end_is_no_heading(tail):
 
 def test_width_counts_full_width_characters_twice():
     assert columns("ab日本") == 6
+    assert columns("“é”–…•") == 6
+
+
+def test_width_of_every_character_is_two_where_unicode_calls_it_full_width():
+    characters = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) != "Cn"]
+    wide = {c for c in characters if unicodedata.east_asian_width(c) in "WF"}
+    assert len(wide) > 90_000
+    assert {c for c in characters if columns(c) == 2} == wide
 
 
 def test_lines_cover_the_text_and_know_their_place():
