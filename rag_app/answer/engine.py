@@ -31,6 +31,7 @@ from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
 from rag_app.models.llm_usage import metered
+from rag_app.turns import turn
 
 MAX_SENTENCES = 3
 
@@ -164,7 +165,8 @@ class CitedQueryEngine(BaseQueryEngine):
 
     def _plan(self, question: str, found: Found) -> Plan:
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
-        return make_plan(question, found, self._evidence, self._thresholds, scale)
+        with turn.taken():
+            return make_plan(question, found, self._evidence, self._thresholds, scale)
 
     def _generation(self, plan: Plan, watch: _Watch) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
@@ -180,11 +182,12 @@ class CitedQueryEngine(BaseQueryEngine):
         if plan.verdict == "other_language":
             return compose.other_language(plan.question, plan.passages, self._evidence, messages)
         similarity = self._similarity if plan.meaning_voted else None
-        best = rank_sentences(
-            plan.question, plan.passages, plan.sentences, plan.weights, similarity
-        )
-        chosen = best_sentences(best, self._max_sentences)
-        return compose.extractive(plan.question, plan.passages, chosen, self._evidence)
+        with turn.taken():
+            best = rank_sentences(
+                plan.question, plan.passages, plan.sentences, plan.weights, similarity
+            )
+            chosen = best_sentences(best, self._max_sentences)
+            return compose.extractive(plan.question, plan.passages, chosen, self._evidence)
 
     def _finish(self, answer: Answer, plan: Plan, watch: _Watch) -> Answer:
         watch.lap("answer")

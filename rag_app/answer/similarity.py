@@ -10,6 +10,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, RagError
 from rag_app.models.known import find_by_name
+from rag_app.turns import turn
 
 # What cosine unrelated texts have differs by model: near 0 for some, .8 for others.
 # The thresholds of a refusal were chosen with one at this floor.
@@ -69,8 +70,9 @@ class SentenceSimilarity:
     def _cosines(self, questions: Sequence[str], texts: Sequence[str]) -> Vectors:
         """Return cosines, shape (questions, texts)."""
         try:
-            queries = [self._model.get_query_embedding(question) for question in questions]
-            found = self._model.get_text_embedding_batch(list(texts))
+            with turn.lent():
+                queries = [self._model.get_query_embedding(question) for question in questions]
+                found = self._model.get_text_embedding_batch(list(texts))
         except RagError:
             raise
         except Exception as error:

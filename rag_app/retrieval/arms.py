@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextvars
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 
 from rag_app.retrieval.fusion import (
     Fused,
@@ -13,14 +10,7 @@ from rag_app.retrieval.fusion import (
     highest_score,
     reciprocal_rank_fusion,
 )
-from rag_app.retrieval.rankings import (
-    QueryVectors,
-    Ranking,
-    View,
-    can_vote,
-    model_of,
-    rank,
-)
+from rag_app.retrieval.rankings import QueryVectors, Ranking, View, model_of, rank
 from rag_app.retrieval.strategy import Strategy
 
 
@@ -43,22 +33,15 @@ def plan(strategy: Strategy, queries: Sequence[str], views: Sequence[View]) -> l
 
 
 def run(rankings: Sequence[Ranking], depth: int, vectors: QueryVectors) -> list[Ranking]:
-    """Return the rankings with what their arms find.
+    """Return the rankings with what their arms find, one after the other.
 
-    While the model embeds the queries in a thread, the words are searched: a view
-    is used by one thread alone, as its connection wants it.
+    Searching words while a model of this machine embeds the question saves nothing: the
+    two threads wait for each other longer than either takes.
 
     Raises:
         ConfigError, StoreError: the configuration or an index is wrong.
     """
-    by_words = [i for i, ranking in enumerate(rankings) if ranking.arm.how == "words"]
-    asked = [] if not by_words else _to_embed(rankings, vectors)
-    with ThreadPoolExecutor(1, "embed") if asked else nullcontext() as executor:
-        if executor:
-            context = contextvars.copy_context()
-            executor.submit(context.run, _embed, asked, vectors)
-        words = {i: rank(rankings[i], depth, vectors) for i in by_words}
-    return [words.get(i) or rank(r, depth, vectors) for i, r in enumerate(rankings)]
+    return [rank(ranking, depth, vectors) for ranking in rankings]
 
 
 def fuse(strategy: Strategy, rankings: Sequence[Ranking]) -> list[Fused]:
@@ -82,22 +65,6 @@ def owners_of(rankings: Iterable[Ranking]) -> dict[str, View]:
         for found in ranking.found:
             owners.setdefault(found.hit.passage_id, found.view)
     return owners
-
-
-def _to_embed(rankings: Iterable[Ranking], vectors: QueryVectors) -> list[tuple[View, str]]:
-    """Return which queries the models must still embed."""
-    return [
-        (view, ranking.query)
-        for ranking in rankings
-        if ranking.arm.how == "vectors"
-        for view in ranking.views
-        if vectors.wants(view, ranking.query) and can_vote(view, ranking.query)
-    ]
-
-
-def _embed(asked: Iterable[tuple[View, str]], vectors: QueryVectors) -> None:
-    for view, query in asked:
-        vectors.prepare(view, query)
 
 
 def _groups(by_model: bool, views: Sequence[View]) -> list[tuple[View, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,6 +16,7 @@ from rag_app.retrieval.language import knows
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.strategy import Arm
 from rag_app.store.protocol import Hit, Selection, Snapshot, Vector
+from rag_app.turns import turn
 
 Status = Literal["voted", "nothing", "silent", "failed"]
 Embed = Callable[[str], Sequence[float]]
@@ -91,7 +91,6 @@ class QueryVectors:
     def __init__(self, given: dict[str, Sequence[float]] | None = None) -> None:
         self._given = given or {}
         self._known: dict[tuple[str, str], Vector | Exception] = {}
-        self._lock = threading.Lock()
 
     def get(self, view: View, text: str) -> Vector:
         """Return the unit vector of a query by the model of an index, shape (dimension,).
@@ -101,22 +100,13 @@ class QueryVectors:
             IndexMismatchError: the model's vectors have another length.
             EmbeddingError: the model failed, or its vector is no direction.
         """
-        known = self.prepare(view, text)
+        key = (model_of(view), text)
+        if key not in self._known:
+            self._known[key] = self._compute(view, text)
+        known = self._known[key]
         if isinstance(known, Exception):
             raise known
         return known
-
-    def wants(self, view: View, text: str) -> bool:
-        """Tell whether the model must run for a query: its vector is neither given nor known."""
-        return text not in self._given and (model_of(view), text) not in self._known
-
-    def prepare(self, view: View, text: str) -> Vector | Exception:
-        """Compute what :meth:`get` returns or raises, and keep it."""
-        key = (model_of(view), text)
-        with self._lock:
-            if key not in self._known:
-                self._known[key] = self._compute(view, text)
-            return self._known[key]
 
     def _compute(self, view: View, text: str) -> Vector | Exception:
         config = view.snapshot.config
@@ -126,8 +116,11 @@ class QueryVectors:
                 hint=f"pass embed_model (the index was made with {config.embed_model})",
             )
         try:
-            given = self._given.get(text)
-            vector = np.asarray(view.embed(text) if given is None else given, dtype=np.float32)
+            found = self._given.get(text)
+            if found is None:
+                with turn.lent():
+                    found = view.embed(text)
+            vector = np.asarray(found, dtype=np.float32)
         except (ConfigError, StoreError) as error:
             return error
         except Exception as error:

@@ -30,6 +30,7 @@ from rag_app.retrieval.rankings import QueryVectors, Ranking, View
 from rag_app.retrieval.result import Degraded, RetrievalResult
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
 from rag_app.store.protocol import Store
+from rag_app.turns import turn
 
 DEFAULT_TOP_K = 5
 
@@ -136,7 +137,7 @@ class StrategyRetriever(BaseRetriever):
                 index is wrong.
             RetrievalError: all arms failed, or one did and the retriever is strict.
         """
-        with self._views() as views:
+        with turn.taken(), self._views() as views:
             return self._search(_bundle(query), views)
 
     def explain(self, query: QueryType, *, top: int = 10) -> Explanation:
@@ -144,7 +145,7 @@ class StrategyRetriever(BaseRetriever):
 
         Raises: as :meth:`retrieve_detailed`.
         """
-        with self._views() as views:
+        with turn.taken(), self._views() as views:
             return explanation_of(self._search(_bundle(query), views), self._k, top)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
@@ -206,7 +207,9 @@ class StrategyRetriever(BaseRetriever):
         if self._query_generator is None:
             return [question], []
         try:
-            return all_queries(question, self._query_generator(question)), []
+            with turn.lent():
+                generated = self._query_generator(question)
+            return all_queries(question, generated), []
         except Exception as error:
             if self._strict or isinstance(error, ConfigError):
                 raise

@@ -55,8 +55,14 @@ class NodeIds:
         found = {row: known[row] for row in rows if row in known}
         missing = [row for row in rows if row not in found]
         if missing:
-            statement = "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))"
-            new = unpacked(sql.execute(statement, (json.dumps(sorted(set(missing))),)).fetchall())
+            rows_as_json = json.dumps(sorted(set(missing)))
+            new = unpacked(
+                sql.execute(
+                    "SELECT node, node_id FROM nodes"
+                    " WHERE node IN (SELECT value FROM json_each(?))",
+                    (rows_as_json,),
+                ).fetchall()
+            )
             if len(known) + len(new) > _REMEMBERED:
                 known = self._known = {}  # never emptied: another thread may be reading it
             known.update(new)

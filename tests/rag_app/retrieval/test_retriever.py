@@ -171,51 +171,25 @@ def test_aretrieve_does_not_block_the_loop(manual):
     assert asyncio.run(count()) > 5
 
 
-def test_words_are_searched_while_the_model_embeds(manual):
-    """The two kinds of arms overlap: the model waits until the words are done, and it is."""
-    searched = threading.Event()
+def test_queries_that_wait_for_a_model_let_others_compute(manual):
+    """Each of two queries gets on only when the other one has come as far."""
+    embedding, writing = threading.Barrier(2), threading.Barrier(2)
 
-    class Waiting(HashEmbedding):
+    class Slow(HashEmbedding):
         def _get_query_embedding(self, query):
-            assert searched.wait(5)
+            embedding.wait(5)
             return hash_vector(query)
 
-    retriever = StrategyRetriever(manual, embed_model=Waiting(), prefer_documents=False)
-    real = manual.snapshot
+    def generate(question):
+        writing.wait(5)
+        return []
 
-    class Watching:
-        def __init__(self, store):
-            self.store = store
-
-        def __getattr__(self, name):
-            return getattr(self.store, name)
-
-        def snapshot(self):
-            return _Watched(real(), searched)
-
-    retriever._members = (replace(retriever._members[0], store=Watching(manual)),)
-    assert retriever.retrieve("valve")
-
-
-class _Watched:
-    def __init__(self, inner, event):
-        self.inner, self.event = inner, event
-
-    def __enter__(self):
-        snapshot, event = self.inner.__enter__(), self.event
-
-        class Snapshot:
-            def __getattr__(self, name):
-                return getattr(snapshot, name)
-
-            def search_words(self, *args):
-                event.set()
-                return snapshot.search_words(*args)
-
-        return Snapshot()
-
-    def __exit__(self, *error):
-        return self.inner.__exit__(*error)
+    retriever = StrategyRetriever(
+        manual, "child_parent", embed_model=Slow(), query_generator=generate, strict=True
+    )
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(retriever.retrieve, ["valve"] * 2))
+    assert ids(both[0]) == ids(both[1]) != []
 
 
 def test_many_threads_get_the_same_results(manual, model):

@@ -51,7 +51,8 @@ def test_scores_equal_those_of_bm25s(texts: list[list[str]], query: list[str]) -
     wanted = peer.get_scores(known) if known else np.zeros(len(texts))
     view = WordView([(segment(texts), None)])
     found = {
-        item.node: item.score for item in view.search([WORDS.index(t) for t in query]).best(99, None)
+        item.node: item.score
+        for item in view.search([WORDS.index(t) for t in query]).best(99, None)
     }
     assert set(found) == {row for row, score in enumerate(wanted) if score > 0}
     for row, score in found.items():
