@@ -2,7 +2,7 @@
 
 ::
 
-    RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.speed cold ingest stages full
+    RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.speed cold ingest stages full memory
     RAG_EVAL_DATA=… .venv/bin/python -m benchmarks.speed warm throughput growth plot
     .venv/bin/python -m benchmarks.speed table
 
@@ -32,7 +32,7 @@ from benchmarks.runs import HERE, RESULTS
 from benchmarks.speed_tables import speed_tables
 
 FILE = RESULTS / "speed.json"
-SECTIONS = ("cold", "ingest", "stages", "full", "warm", "throughput", "growth")
+SECTIONS = ("cold", "ingest", "stages", "full", "memory", "warm", "throughput", "growth")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -93,6 +93,7 @@ def _section(section: str, options: argparse.Namespace) -> None:
         "ingest": lambda: speed_files.ingest(files, options.peers, options.rounds, options.pages),
         "stages": lambda: speed_files.stages(files, options.pages),
         "full": lambda: speed_files.full(files[: options.files]),
+        "memory": lambda: speed_files.memory(files[: options.files], options.peers),
         "warm": lambda: speed_warm.warm(options.sizes),
         "throughput": lambda: _throughput(files, options.cold_pages),
         "growth": lambda: speed_files.growth(

@@ -202,6 +202,28 @@ def full(files: Sequence[Path]) -> dict[str, Any]:
     }
 
 
+def memory(files: Sequence[Path], peers: Sequence[str]) -> dict[str, Any]:
+    """Return the peak of an ingest of all files but one, as :func:`full`, of each system; once."""
+    chosen = list(files[:-1])
+    jobs: dict[str, Callable[[], Measured]] = {
+        "rag ingest (hybrid)": partial(_fresh_ours, chosen, "", ()),
+        **{p: partial(_fresh_peer, chosen, p) for p in peers if p not in SAME_INGEST},
+    }
+    systems = {}
+    for name, job in jobs.items():
+        done = job()
+        systems[name] = {"peak_mb": done.peak_mb, "seconds": done.seconds}
+        print(name, systems[name], flush=True)
+    best = min((s["peak_mb"] for name, s in systems.items() if name in peers), default=None)
+    ours = systems["rag ingest (hybrid)"]["peak_mb"]
+    return {
+        "pages": pages_of(chosen),
+        "files": len(chosen),
+        "systems": systems,
+        "share_of_best_peer": ours / best if best else None,
+    }
+
+
 def growth(
     files: Sequence[Path], pages: Sequence[int], whole: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from bisect import bisect_left, bisect_right
@@ -13,20 +12,9 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
 
-from pipelines.errors import (
-    ConfigError,
-    DamagedError,
-    EmptyFileError,
-    EncryptedError,
-    NoTextError,
-    NotPdfError,
-    ReadError,
-    TooLargeError,
-)
 from pipelines.pages import join_pages
-from pipelines.pdfium_reader import read_with_pypdfium2
-from pipelines.pypdf_reader import read_with_pypdf
-from pipelines.readers import Limits, RawPdf, Reader, reader_fingerprint
+from pipelines.readers import Limits, RawPdf, reader_fingerprint
+from pipelines.reading import DEFAULT_READER, READERS, ReadPdf, content_hash, read_file
 from pipelines.text import content_words, sanitise, search_terms
 
 __all__ = [
@@ -36,6 +24,7 @@ __all__ = [
     "Page",
     "adopt",
     "content_hash",
+    "document_of",
     "page_map",
     "pages_of",
     "read_pdf",
@@ -43,8 +32,6 @@ __all__ = [
     "retitled",
 ]
 
-READERS: Mapping[str, Reader] = {"pypdfium2": read_with_pypdfium2, "pypdf": read_with_pypdf}
-DEFAULT_READER = "pypdfium2"
 # Metadata of a Document that only it carries; its nodes do not.
 DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "page_map"})
 _OWN_KEYS = ("file_name", "file_path", "title", "content_hash", "reader", "read_by", "page_map")
@@ -97,78 +84,27 @@ def read_pdf(
         ConfigError: there is no such reader.
         ReadError: the file could not be read; its subclass says why.
     """
-    if reader not in READERS:
-        raise ConfigError(
-            f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
-        )
-    path = Path(path)
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ReadError(
-            f"{path}: {error.strerror or error}", hint="check the path and its permissions"
-        ) from error
-    try:
-        raw, read_by = _read(data, reader, password, limits or Limits())
-    except ReadError as error:
-        raise type(error)(f"{path.name}: {error.message}", hint=error.hint) from error
-    return _document(path, raw, content_hash(data), reader, read_by)
+    return document_of(read_file(Path(path), reader, password, limits))
 
 
-def _read(data: bytes, reader: str, password: str | None, limits: Limits) -> tuple[RawPdf, str]:
-    _check_header(data)
-    first: ReadError | None = None
-    for name in (reader, *(other for other in READERS if other != reader)):
-        try:
-            raw = READERS[name](data, password, limits)
-        except TooLargeError:
-            raise
-        except (DamagedError, EncryptedError) as error:
-            first = first or error
-            continue
-        if any(not page.text.isspace() and page.text for page in raw.pages):
-            return raw, name
-        first = first or NoTextError(
-            f"none of its {len(raw.pages)} pages has text",
-            hint="it is a scan or drawings only: run text recognition (OCR) on it first",
-        )
-    raise first or DamagedError("no reader could read it")
-
-
-def _check_header(data: bytes) -> None:
-    if not data:
-        raise EmptyFileError("the file has 0 bytes", hint="copy or download it again")
-    # Readers look for the mark within the first 1024 bytes.
-    if b"%PDF-" in data[:1024]:
-        return
-    start = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
-    if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body")):
-        what = "it is a web page (HTML), not a PDF"
-    elif start.startswith((b"pk\x03\x04", b"\xd0\xcf\x11\xe0")):
-        what = "it is an office document or an archive, not a PDF"
-    elif start.startswith((b"\x89png", b"\xff\xd8\xff", b"gif8", b"ii*\0", b"mm\0*")):
-        what = "it is an image, not a PDF"
-    else:
-        what = "it does not begin like a PDF"
-    raise NotPdfError(what, hint="check what was saved under this name")
-
-
-def _document(path: Path, raw: RawPdf, digest: str, reader: str, read_by: str) -> Document:
-    text, spans = join_pages([page.text for page in raw.pages], [page.label for page in raw.pages])
-    pages = [
+def document_of(read: ReadPdf) -> Document:
+    """Return the Document of what a reader gave for a file."""
+    pages = read.raw.pages
+    text, spans = join_pages([page.text for page in pages], [page.label for page in pages])
+    placed = [
         Page(number, page.label, start, end, page.text)
-        for number, (page, (start, end)) in enumerate(zip(raw.pages, spans, strict=True), start=1)
+        for number, (page, (start, end)) in enumerate(zip(pages, spans, strict=True), start=1)
     ]
     metadata = {
-        "file_name": path.name,
-        "file_path": str(path),
-        "title": title_of(path.stem, raw),
-        "content_hash": digest,
-        "reader": reader_fingerprint(reader),
-        "read_by": reader_fingerprint(read_by),
-        "page_map": [asdict(page) for page in pages],
+        "file_name": read.path.name,
+        "file_path": str(read.path),
+        "title": title_of(read.path.stem, read.raw),
+        "content_hash": read.content_hash,
+        "reader": reader_fingerprint(read.reader),
+        "read_by": reader_fingerprint(read.read_by),
+        "page_map": [asdict(page) for page in placed],
     }
-    return hidden_keys(Document(id_=digest, text=text, metadata=metadata))
+    return hidden_keys(Document(id_=read.content_hash, text=text, metadata=metadata))
 
 
 def hidden_keys(document: Document) -> Document:
@@ -228,14 +164,6 @@ def clean_stem(stem: str) -> str:
     spaced = re.sub(r"[_+]|%20", " ", stem)
     spaced = re.sub(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})", " ", spaced)
     return " ".join(sanitise(spaced).split())
-
-
-def content_hash(source: str | Path | bytes) -> str:
-    """Return the sha256, in hex, of a file's bytes."""
-    if isinstance(source, bytes):
-        return hashlib.sha256(source).hexdigest()
-    with Path(source).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def page_map(document: BaseNode) -> list[Page]:

@@ -18,7 +18,8 @@ from rag_app.store.protocol import Vector
 
 Told = Callable[[int, int], None]
 Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded
-_AT_A_TIME = 8  # batches between two words about progress
+# Texts between two words about progress: LlamaIndex's lists of numbers take 12 KB a text.
+_AT_A_TIME = 512
 
 
 @dataclass
@@ -64,7 +65,8 @@ class Embedder:
                 index's length.
         """
         unique = sorted(set(texts), key=lambda text: (len(text), text))
-        size = max(1, self.model.embed_batch_size) * _AT_A_TIME
+        batch_size = max(1, self.model.embed_batch_size)
+        size = batch_size * max(1, _AT_A_TIME // batch_size)
         found: dict[str, Vector] = {}
         for start in range(0, len(unique), size):
             batch = unique[start : start + size]

@@ -1,11 +1,10 @@
-"""A document → its nodes and their counted terms. Pure; runs here or in a worker process."""
+"""A document → its nodes and their counted terms. Pure."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from llama_index.core.schema import (
     BaseNode,
@@ -18,8 +17,9 @@ from llama_index.core.schema import (
 )
 
 from pipelines.child_parent import ChildParentParser
-from pipelines.documents import read_pdf
+from pipelines.documents import document_of
 from pipelines.nodes import header_of
+from pipelines.reading import ReadPdf
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.sudachi import LIST, has_kana, is_japanese, sudachi_terms
 from pipelines.terms import search_terms
@@ -64,13 +64,9 @@ class Parsed:
     lists: Mapping[str, Mapping[str, Mapping[str, int]]]
 
 
-def parse_file(path: Path, chunking: Chunking) -> Parsed:
-    """Read and parse one PDF.
-
-    Raises:
-        ReadError: the file could not be read; its subclass says why.
-    """
-    return parse(read_pdf(path, reader=chunking.reader), chunking)
+def parse_read(read: ReadPdf, chunking: Chunking) -> Parsed:
+    """Parse what a reader gave for one PDF."""
+    return parse(document_of(read), chunking)
 
 
 def parse(

@@ -1,9 +1,10 @@
-"""Reading and parsing PDFs in other processes, while this one embeds and writes.
+"""Reading PDFs in other processes and parsing them in threads, while this one embeds and writes.
 
-Each worker is a fresh interpreter that runs ``worker.py``, so that nothing of
-the caller's program is imported again (a script without a main guard, a
-notebook) and no thread or lock is copied as by a fork. Tasks and results go
-through its pipes; a worker whose parent dies reads the end of its input and goes.
+A crash of a PDF library ends a worker, and costs its file. Each worker is a fresh
+interpreter that runs ``pipelines.worker`` alone, so that it is small, nothing of
+the caller's program is imported again (a script without a main guard, a notebook)
+and no thread or lock is copied as by a fork. Tasks and results go through its
+pipes; a worker whose parent dies reads the end of its input and goes.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ from pathlib import Path
 from queue import Queue
 
 from pipelines.errors import RagError, ReadError
-from rag_app.ingest.parsing import Chunking, Parsed, parse_file
+from pipelines.reading import ReadPdf
+from pipelines.worker import read_or_error
+from rag_app.ingest.parsing import Chunking, Parsed, parse_read
 from rag_app.settings import child_environment
 
 Outcome = Parsed | RagError
@@ -38,23 +41,24 @@ def parse_all(
     """
     if workers < 1:
         for path in paths:
-            yield path, parse_here(path, chunking)
+            yield path, _parsed(path, read_or_error(path, chunking.reader), chunking)
         return
     with contextlib.ExitStack() as stack:
         pool = stack.enter_context(_Pool(chunking, workers))
         yield from pool.run(list(paths))
 
 
-def parse_here(path: Path, chunking: Chunking) -> Outcome:
-    """Return what a file is parsed to, or the error."""
+def _parsed(path: Path, read: ReadPdf | RagError, chunking: Chunking) -> Outcome:
+    if isinstance(read, RagError):
+        return read
     try:
-        return parse_file(path, chunking)
+        return parse_read(read, chunking)
     except RagError as error:
         return error
     except Exception as error:  # one bad file must not stop the others
         return ReadError(
-            f"{path.name}: reading failed: {type(error).__name__}: {error}",
-            hint="the file may be damaged: open it in a viewer and save it again",
+            f"{path.name}: its text could not be cut: {type(error).__name__}: {error}",
+            hint="leave it out, and please report it",
         )
 
 
@@ -103,10 +107,11 @@ class _Pool:
             while (task := self._next()) is not None:
                 index, path = task
                 worker = worker or self._start()
-                outcome = worker.parse(path) if worker is not None else _stopped(path)
+                read = worker.read(path) if worker is not None else _stopped(path)
                 if worker is not None and worker.dead:
                     self._end(worker)
                     worker = None  # the next file gets a new one
+                outcome = _parsed(path, read, self._chunking)
                 with self._ready:
                     self._done[index] = outcome
                     self._ready.notify_all()
@@ -123,7 +128,7 @@ class _Pool:
         with self._ready:
             if self._stopped:
                 return None
-            worker = _Worker(self._chunking)
+            worker = _Worker(self._chunking.reader)
             self._workers.add(worker)
             return worker
 
@@ -138,39 +143,39 @@ def _stopped(path: Path) -> ReadError:
 
 
 class _Worker:
-    """One process that parses one file at a time."""
+    """One process that reads one file at a time."""
 
-    def __init__(self, chunking: Chunking) -> None:
+    def __init__(self, reader: str) -> None:
         environment = child_environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
         root = str(Path(__file__).resolve().parents[2])
         environment["PYTHONPATH"] = os.pathsep.join(
             part for part in (root, environment.get("PYTHONPATH", "")) if part
         )
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "rag_app.ingest.worker"],
+            [sys.executable, "-m", "pipelines.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
         )
-        self._chunking = chunking
+        self._reader = reader
         self.dead = False
 
-    def parse(self, path: Path) -> Outcome:
-        """Return what the worker makes of a file; a crash of the worker is the file's error."""
+    def read(self, path: Path) -> ReadPdf | RagError:
+        """Return what the worker reads; a crash of the worker is the file's error."""
         process = self._process
         if process.stdin is None or process.stdout is None:
             raise ValueError("the worker has no pipes")
         try:
-            pickle.dump((str(path), self._chunking), process.stdin)
+            pickle.dump((str(path), self._reader), process.stdin)
             process.stdin.flush()
-            outcome: Outcome = pickle.load(process.stdout)  # noqa: S301  # our own process wrote it
+            read: ReadPdf | RagError = pickle.load(process.stdout)  # noqa: S301  # our own process wrote it
         except (EOFError, OSError, pickle.UnpicklingError):
             self.dead = True
             return ReadError(
                 f"{path.name}: the process that read it died",
                 hint="the file may be damaged or too large for the memory: leave it out",
             )
-        return outcome
+        return read
 
     def kill(self) -> None:
         """Stop it in the middle of what it does."""

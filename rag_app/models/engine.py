@@ -16,14 +16,15 @@ from rag_app.models.folder import ModelFolder
 from rag_app.models.recipe import Recipe
 from rag_app.models.runtime import Batch, Precision, Runner, Vectors, core, import_openvino
 from rag_app.models.tokens import TextTokenizer
-from rag_app.models.weights import map_safetensors
+from rag_app.models.weights import Weights, map_safetensors
 
 # Measured on MiniLM: larger batches leave the cache of a core and hold more memory,
 # smaller ones pay for the start; few distinct lengths let the runtime reuse its kernels.
-TOKENS_PER_BATCH = 1024
+TOKENS_PER_BATCH = 512
 LENGTH_STEP = 16
 # What a batch may be filled up with; the start of another one costs about as much.
 PADDING_PER_BATCH = 32
+_MANY_BATCHES = 16  # more than a question or the sentences of an answer take
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Engine:
         self.config = config
         self._lock = threading.Lock()
         self._runner: Runner | None = None
+        self._weights: Weights | None = None
         body = config.folder.path / config.folder.body
         self.tokenizer = TextTokenizer(
             body, max_tokens=config.recipe.max_tokens, lower_case=config.recipe.lower_case
@@ -82,6 +84,8 @@ class Engine:
                     distinct[places] = vectors
             except RuntimeError as error:
                 raise EmbeddingError(f"the embedding runtime failed: {error}") from error
+        if self._weights is not None and len(batches) > _MANY_BATCHES:
+            self._weights.put_back()  # rows of the vocabulary
         if not np.isfinite(distinct).all():
             raise EmbeddingError(
                 "the embedding runtime gave numbers that are none",
@@ -96,7 +100,12 @@ class Engine:
             parameters = config.folder.json(f"{config.folder.body}config.json")
             model = build_encoder(parameters, weights, config.recipe.pooling)
             # `weights` must outlive the compilation: the graph refers to its arrays.
-            return Runner(model, precision=config.precision, threads=config.threads)
+            runner = Runner(model, precision=config.precision, threads=config.threads)
+            # With the first text the runtime brings them into a form of its own.
+            for _ in runner.run(list(make_batches([[0]]))):
+                weights.put_back()
+            self._weights = weights
+            return runner
         ov = import_openvino()
         transformer = core().read_model(config.graph)
         ids, mask = transformer.inputs

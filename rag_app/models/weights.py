@@ -6,6 +6,9 @@ Format: https://huggingface.co/docs/safetensors (8 bytes length, a JSON header, 
 from __future__ import annotations
 
 import json
+import mmap
+import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,23 @@ Array = npt.NDArray[np.float32]
 _MAX_HEADER = 100_000_000  # the format's own limit
 
 
-def map_safetensors(path: Path) -> dict[str, Array]:
+class Weights(dict[str, Array]):
+    """The tensors of a file by name, as float32 arrays; see :func:`map_safetensors`."""
+
+    def __init__(self, tensors: Mapping[str, Array], file: mmap.mmap) -> None:
+        super().__init__(tensors)
+        self._file = file
+
+    def put_back(self) -> None:
+        """Give the pages of memory back that were read; what is used again is read again.
+
+        What computes with a model has packed most of it in a form of its own.
+        """
+        if hasattr(mmap, "MADV_DONTNEED") and sys.platform == "linux":
+            self._file.madvise(mmap.MADV_DONTNEED)
+
+
+def map_safetensors(path: Path) -> Weights:
     """Return the tensors of a ``.safetensors`` file as float32 arrays by name.
 
     Tensors of type F32 are views of the file's pages, F16 and BF16 are widened;
@@ -29,8 +48,10 @@ def map_safetensors(path: Path) -> dict[str, Array]:
         UnsupportedModelError: the file is damaged.
     """
     try:
-        # "c": the runtime asks for writable memory, though it never writes.
-        data = np.memmap(path, dtype=np.uint8, mode="c")
+        # A copy on writing: the runtime asks for writable memory, though it never writes.
+        with path.open("rb") as opened:
+            file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
+        data = np.frombuffer(file, dtype=np.uint8)
         length = int(data[:8].view("<u8")[0])
         if length > _MAX_HEADER:
             raise ValueError("its header is too long")
@@ -41,7 +62,7 @@ def map_safetensors(path: Path) -> dict[str, Array]:
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
         raise UnsupportedModelError(f"{path.name} does not read: {error}") from error
-    return {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    return Weights({n: tensor for n, tensor in tensors.items() if tensor is not None}, file)
 
 
 def _tensor(body: npt.NDArray[np.uint8], entry: dict[str, Any]) -> Array | None:

@@ -12,6 +12,7 @@ import pytest
 from llama_index.core.schema import Document, IndexNode, TextNode
 
 import pipelines.tokens
+import pipelines.worker
 import rag_app.ingest.parsing as parsing
 from pipelines.errors import ConfigError
 from pipelines.terms import search_terms
@@ -68,7 +69,7 @@ def test_the_same_folder_again_embeds_and_tokenises_nothing(
         raise AssertionError("an unchanged file costs a hash and nothing else")
 
     for module, name in [
-        (parsing, "read_pdf"),
+        (pipelines.worker, "read_file"),
         (parsing, "parse"),
         (parsing, "search_terms"),
         (pipelines.tokens, "count_tokens"),

@@ -43,6 +43,13 @@ def test_workers_give_the_same_as_parsing_here(paths: list[Path]) -> None:
             assert (one.message, one.hint) == (two.message, two.hint)
 
 
+def test_a_worker_imports_nothing_that_only_its_parent_needs() -> None:
+    heavy = ("llama_index", "pydantic", "openvino", "sqlalchemy", "rag_app")
+    script = f"import sys, pipelines.worker; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_a_worker_that_dies_is_the_error_of_its_file(
     paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,15 +57,15 @@ def test_a_worker_that_dies_is_the_error_of_its_file(
     hook.mkdir()
     (hook / "sitecustomize.py").write_text(
         textwrap.dedent("""
-            import os, pipelines.documents as documents
-            real = documents.content_hash
+            import os, pipelines.reading as reading
+            real = reading.content_hash
             def dying(source):
                 if isinstance(source, bytes) and b"%PDF" in source and os.environ["DIE"] in open(
                     "/proc/self/cmdline").read() + os.environ["DIE"]:
                     if len(source) == int(os.environ["SIZE"]):
                         os.kill(os.getpid(), 9)
                 return real(source)
-            documents.content_hash = dying
+            reading.content_hash = dying
         """)
     )
     big = make_pdf(tmp_path / "big.pdf", ["One page.", "And another that makes it larger."])

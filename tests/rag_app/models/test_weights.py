@@ -42,6 +42,25 @@ def test_writing_to_a_view_does_not_change_the_file(tmp_path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_pages_put_back_are_read_again(tmp_path: Path) -> None:
+    data = np.arange(1 << 20, dtype=np.float32)
+    weights = map_safetensors(write(tmp_path / "w", "F32", data.tobytes(), [len(data)]))
+    assert (weights["w"] == data).all()
+    before = _mapped_kb(tmp_path / "w")
+    weights.put_back()
+    assert before > 4000
+    assert _mapped_kb(tmp_path / "w") == 0
+    assert (weights["w"] == data).all()
+
+
+def _mapped_kb(path: Path) -> int:
+    """How much of a file's mapping lies in this process's memory."""
+    lines = Path("/proc/self/smaps").read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if line.endswith(str(path)))
+    resident = next(line for line in lines[start:] if line.startswith("Rss:"))
+    return int(resident.split()[1])
+
+
 def test_whole_numbers_are_left_out(tmp_path: Path) -> None:
     assert map_safetensors(write(tmp_path / "w", "I64", bytes(16), [2])) == {}
 
