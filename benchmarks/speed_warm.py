@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,11 +76,12 @@ def _questions(model: RandomEmbedding, count: int) -> list[QueryBundle]:
 
 def _arms(store: Any, model: RandomEmbedding) -> dict[str, float]:
     rng = np.random.default_rng(2)
-    query = np.array(model.get_query_embedding("a question"), np.float32)
     terms = [words(rng, 12) for _ in range(QUERIES + 3)]
+    vectors = [np.array(model.get_query_embedding(" ".join(some)), np.float32) for some in terms]
     with store.snapshot() as snapshot:
-        vector = timed(lambda: snapshot.search_vectors(KINDS[0], query, 50), QUERIES)
-        asked = iter(terms)
+        # Each query is another one: a snapshot remembers what it was asked.
+        queries, asked = iter(vectors), iter(terms)
+        vector = timed(lambda: snapshot.search_vectors(KINDS[0], next(queries), 50), QUERIES)
         lexical = timed(lambda: snapshot.search_words("parent", next(asked), 50), QUERIES)
     return {"vector_arm_ms": median(vector) * 1e3, "words_arm_ms": median(lexical) * 1e3}
 
@@ -117,8 +119,9 @@ def _against_simple(rows: int) -> dict[str, Any]:
         build(path, rows)
         store = open_store(path)
         with store.snapshot() as snapshot:
-            vector = matrix[0]
-            ours = median(timed(lambda: snapshot.search_vectors(KINDS[0], vector, 50), QUERIES))
+            queries = iter(matrix)
+            search = partial(snapshot.search_vectors, KINDS[0], depth=50)
+            ours = median(timed(lambda: search(query=next(queries)), QUERIES))
         store.close()
     return {
         "rows": rows,

@@ -13,7 +13,7 @@ scores those by the vectors themselves, finds what a search of all vectors finds
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,14 @@ _STEPS = 127
 _ROUNDING = 1e-5  # of the float32 arithmetic here, relative, generously
 
 Codes = npt.NDArray[np.int8]
+
+
+class CodedQuery(NamedTuple):
+    """A unit vector as codes of shape (1, dimension), what a step of them is worth, and ``|f|``."""
+
+    code: Codes
+    step: np.float32
+    missing: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,25 +53,27 @@ class CodedVectors:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def error(self, unit: Vector) -> float:
-        """Return how far a score of :meth:`scores` may be from the product of the vectors."""
+    def asked(self, unit: Vector) -> CodedQuery:
+        """Return a unit vector as :meth:`error` and :meth:`scores` take it."""
         code, step = _encode(unit[None, :])
-        missing = float(np.linalg.norm(unit - step * code[0]))
-        return (1.002 + self.rest) * missing + 1.002 * self.rest + _ROUNDING
+        return CodedQuery(code, step[0], float(np.linalg.norm(unit - step * code[0])))
+
+    def error(self, query: CodedQuery) -> float:
+        """Return how far a score of :meth:`scores` may be from the product of the vectors."""
+        return (1.002 + self.rest) * query.missing + 1.002 * self.rest + _ROUNDING
 
     def select(self, rows: slice | npt.NDArray[np.bool_]) -> CodedVectors:
         """Return the codes of some rows."""
         return CodedVectors(self.codes[rows], self.scales[rows], self.rest)
 
-    def scores(self, unit: Vector, out: Vector) -> None:
+    def scores(self, query: CodedQuery, out: Vector) -> None:
         """Write the product of each row with a unit vector, nearly, into ``out`` of shape (n,)."""
         from numkong import cdist
 
         if not len(self.codes):
             return  # which the library refuses
-        code, step = _encode(unit[None, :])
-        whole = np.asarray(cdist(code, self.codes, "dot"))[0]
-        np.multiply(whole, self.scales * step[0], out=out, casting="unsafe")
+        whole = np.asarray(cdist(query.code, self.codes, "dot"))[0]
+        np.multiply(whole, self.scales * query.step, out=out, casting="unsafe")
 
 
 def encode(vectors: Vector) -> tuple[Codes, Vector, float]:

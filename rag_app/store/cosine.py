@@ -13,19 +13,31 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_app.store.codec import Ints
-from rag_app.store.codes import CodedVectors
 from rag_app.store.protocol import Vector
 from rag_app.store.ranking import Scored, best_of, leading
 from rag_app.store.segments import Bools, VectorSegment
 
 Floats = npt.NDArray[np.float64]
+Q = TypeVar("Q")
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
+
+
+class _Rows(Protocol[Q]):
+    """Vectors in one form or another."""
+
+    share: ClassVar[int]
+
+    def __len__(self) -> int: ...
+    def asked(self, unit: Vector) -> Q: ...
+    def error(self, query: Q) -> float: ...
+    def select(self, rows: slice | Bools) -> _Rows[Q]: ...
+    def scores(self, query: Q, out: Vector) -> None: ...
 
 
 class VectorView:
@@ -115,6 +127,10 @@ class FullVectors:
     def __len__(self) -> int:
         return len(self.matrix)
 
+    def asked(self, unit: Vector) -> Vector:
+        """Return a unit vector as :meth:`error` and :meth:`scores` take it."""
+        return unit
+
     def error(self, unit: Vector) -> float:
         """Return how far a score of :meth:`scores` may be from the true product."""
         return rounding_bound(len(unit))
@@ -154,16 +170,17 @@ def rounding_bound(dimension: int) -> float:
 
 
 def _first_pass(segment: VectorSegment, keep: Bools | None, unit: Vector) -> _Pass:
-    coded = segment.coded or FullVectors(segment.matrix)
+    coded: _Rows[Any] = segment.coded or FullVectors(segment.matrix)
+    query = coded.asked(unit)
     if keep is None:
-        sims = _product(coded, unit)
+        sims = _product(coded, query)
     elif np.count_nonzero(keep) < _SPARSE * segment.rows:
         sims = np.full(segment.rows, -np.inf, np.float32)
-        sims[keep] = _product(coded.select(keep), unit)
+        sims[keep] = _product(coded.select(keep), query)
     else:
-        sims = _product(coded, unit)
+        sims = _product(coded, query)
         sims[~keep] = -np.inf
-    return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), coded.error(unit))
+    return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), coded.error(query))
 
 
 def _candidates(one: _Pass, least: float) -> Ints:
@@ -178,8 +195,8 @@ def _candidates(one: _Pass, least: float) -> Ints:
     return rows[one.sims[rows] >= lowest]
 
 
-def _product(vectors: CodedVectors | FullVectors, unit: Vector) -> Vector:
-    """Return the score of each row with ``unit``, a large number of rows shared among the cores.
+def _product(vectors: _Rows[Q], query: Q) -> Vector:
+    """Return the score of each row with a query, a large number of rows shared among the cores.
 
     One core reads memory slower than memory gives. BLAS shares too, but its
     threads wait for one another in a busy loop: beside other work (queries in other
@@ -197,7 +214,7 @@ def _product(vectors: CodedVectors | FullVectors, unit: Vector) -> Vector:
                 share = left.popleft()
             except IndexError:  # nothing is left
                 return
-            vectors.select(share).scores(unit, found[share])
+            vectors.select(share).scores(query, found[share])
 
     executor = ThreadPoolExecutor(helpers, "product") if helpers > 0 else None
     helping = [executor.submit(work) for _ in range(helpers)] if executor else []

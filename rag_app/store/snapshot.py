@@ -42,6 +42,7 @@ class SqliteSnapshot:
         self._sql = sql
         self._views = views
         self._reader = Reader(sql)
+        self._kinds: dict[str, int] | None = None
         # The same query is put to several selections of passages.
         self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
         self._word_searches: dict[tuple[int, tuple[str, ...]], WordSearch] = {}
@@ -203,8 +204,9 @@ class SqliteSnapshot:
         return within.mask((last[0] if last else 0) + 1)
 
     def _kind(self, name: str) -> int | None:
-        row = self._sql.execute("SELECT kind FROM kinds WHERE name = ?", (name,)).fetchone()
-        return None if row is None else int(row[0])
+        if self._kinds is None:
+            self._kinds = dict(self._sql.execute("SELECT name, kind FROM kinds").fetchall())
+        return self._kinds.get(name)
 
     def _document(self, document_id: str) -> int:
         row = self._sql.execute(
