@@ -124,7 +124,28 @@ def _throughput(files: Sequence[Path], pages: int) -> dict[str, Any]:
     )
     done = run([sys.executable, "-c", script, json.dumps([str(index), questions])])
     found: dict[str, Any] = json.loads(done.output.splitlines()[-1])
+    for what in ("retrieve", "answer"):
+        rates = [_processes(index, questions, what, count) for count in (1, 2)]
+        found[what] |= {"two_processes_per_s": rates[1], "two_processes_ratio": rates[1] / rates[0]}
     return found
+
+
+def _processes(index: Path, questions: Sequence[str], what: str, count: int) -> float:
+    """Return questions per second of some processes that answer one at a time each."""
+    script = (
+        "import json, sys\nfrom pathlib import Path\nfrom benchmarks.speed_warm import serve\n"
+        "index, questions, what = json.loads(sys.argv[1])\n"
+        "print(serve(Path(index), questions, what, 6.0))"
+    )
+    command = [sys.executable, "-c", script, json.dumps([str(index), questions, what])]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = [subprocess.Popen(command, **pipes) for _ in range(count)]
+    for process in started:
+        process.stdout.readline()
+    for process in started:
+        process.stdin.write("\n")
+        process.stdin.flush()
+    return sum(float(process.communicate()[0]) for process in started)
 
 
 if __name__ == "__main__":

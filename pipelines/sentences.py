@@ -58,7 +58,7 @@ def bounded_sentences(
     for kind, block in _blocks(text, lines):
         whole = kind in (Kind.HEADING, Kind.ROW)
         for start, end in [block] if whole else _split(text, *block):
-            if tokens.count(start, end) < max_tokens - 8:
+            if tokens.fewer(start, end, max_tokens - 8):
                 spans.append((start, end))
             else:
                 ranks = inner_breaks(text, start, end)

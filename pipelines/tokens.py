@@ -38,6 +38,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _SEAM = re.compile(r"\n(?=\S)")
 _SEGMENT = 50_000
 _LONGEST_SEGMENT = 200_000
+# Words whose tokens are remembered: so long, and so many (some 5 MB).
+_LONGEST_WORD = 24
+_MOST_WORDS = 50_000
 
 
 def _ranks_path() -> Path:
@@ -86,16 +89,62 @@ def _segments(text: str) -> Iterator[str]:
         yield text[start:]
 
 
+def _most_tokens(text: str) -> int:
+    """Return a number that a text does not exceed in tokens, wherever it stands.
+
+    A little above the count, in a tenth of its time: no token holds parts of two words,
+    but a space belongs to the word that it stands before, and words recur.
+    """
+    words = text.split()
+    blanks = len(text) - sum(map(len, words))
+    others = blanks - text.count(" ")
+    # Of many spaces all but the last are a token; any other blank has three bytes at most.
+    return sum(map(_word_tokens.__getitem__, words)) + text.count("  ") + 3 * others + 1
+
+
+class _WordTokens(dict[str, int]):
+    """The most tokens that a word takes, with a space before it and without."""
+
+    def __missing__(self, word: str) -> int:
+        if len(word) > _LONGEST_WORD:
+            return len(word.encode())
+        encoding, _ = _tokenizer()
+        count = max(len(encoding.encode_ordinary(space + word)) for space in ("", " "))
+        if len(self) >= _MOST_WORDS:
+            self.clear()
+        self[word] = count
+        return count
+
+
+_word_tokens = _WordTokens()
+
+
 class TokenOffsets:
     """Where the tokens of one text start, so that any span is counted by bisection.
 
     Counts are those of the whole text: a span that is encoded alone may differ
-    by its first and last word.
+    by its first and last word. The text is encoded when that is first needed.
     """
 
     def __init__(self, text: str) -> None:
         self.length = len(text)
-        self._starts = _token_starts(_SURROGATE.sub("\ufffd", text))
+        self._text = _SURROGATE.sub("\ufffd", text)
+        self._encoded: list[int] | None = None
+
+    @property
+    def _starts(self) -> list[int]:
+        if self._encoded is None:
+            self._encoded = _token_starts(self._text)
+        return self._encoded
+
+    def fewer(self, start: int, end: int, tokens: int) -> bool:
+        """Tell whether fewer than ``tokens`` tokens overlap the span.
+
+        Most spans are too short for so many, whatever their tokens are.
+        """
+        if self._encoded is None and _most_tokens(self._text[start:end]) < tokens:
+            return True
+        return self.count(start, end) < tokens
 
     def count(self, start: int, end: int) -> int:
         """Return how many tokens overlap the span."""

@@ -82,3 +82,32 @@ def test_long_texts_are_cut_where_no_token_crosses():
     from pipelines.tokens import _tokenizer
 
     assert count_tokens(text) == len(_tokenizer()[0].encode_ordinary(text))
+
+
+WORDS = st.one_of(
+    st.text("abcdefgxyzQ'", min_size=1, max_size=12),
+    st.text(min_size=1, max_size=8),
+    st.sampled_from(
+        ["(abc", "$1,234.5", "--", "…", "“the”", "人口", "。", "a.b/c", ".\n", "\u3000"]
+    ),
+)
+BLANKS = st.sampled_from([" ", " ", "\n", "  ", "\n\n", " \n", "\t", "\xa0", "   "])
+
+
+@given(
+    pairs=st.lists(st.tuples(WORDS, BLANKS), max_size=12),
+    cut=st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    tokens=st.integers(0, 60),
+)
+def test_fewer_is_told_as_it_is_counted(pairs, cut, tokens):
+    text = "".join(word + blank for word, blank in pairs)
+    start, end = sorted(round(share * len(text)) for share in cut)
+    counted = TokenOffsets(text)
+    expected = counted.count(start, end) < tokens
+    assert TokenOffsets(text).fewer(start, end, tokens) is expected
+    assert counted.fewer(start, end, tokens) is expected
+
+
+def test_short_spans_are_told_without_encoding_the_text(monkeypatch):
+    monkeypatch.setattr("pipelines.tokens._token_starts", None)
+    assert TokenOffsets("A sentence of a few words. " * 9).fewer(0, 26, 20)
