@@ -41,6 +41,7 @@ def test_make_batches_are_bounded_and_of_few_widths(ids: list[list[int]]) -> Non
     for batch in make_batches(ids):
         count, width = batch.ids.shape
         assert width % LENGTH_STEP == 0
+        assert count.bit_count() == 1
         assert count == 1 or count * width <= TOKENS_PER_BATCH
         lengths = batch.mask.sum(axis=1)
         assert width - lengths.max() < LENGTH_STEP
