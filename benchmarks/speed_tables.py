@@ -15,6 +15,7 @@ def speed_tables(results: Mapping[str, Any]) -> str:
         "ingest": _ingest,
         "stages": _stages,
         "full": _full,
+        "memory": _memory,
         "warm": _warm,
         "throughput": _throughput,
         "growth": _growth,
@@ -80,6 +81,12 @@ def _full(result: Mapping[str, Any]) -> str:
     return f"{title}\n\n{markdown(['', ''], rows)}"
 
 
+def _memory(result: Mapping[str, Any]) -> str:
+    rows = [[name, f"{s['peak_mb']:,.0f}"] for name, s in result["systems"].items()]
+    title = f"**Peak memory of ingest**, {result['pages']:,} pages"
+    return f"{title}\n\n{markdown(['', 'MB'], rows)}"
+
+
 def _warm(result: Mapping[str, Any]) -> str:
     columns = (
         "hybrid_ms",
@@ -113,10 +120,13 @@ def _throughput(result: Mapping[str, Any]) -> str:
             f"{result[name]['ratio']:.2f}×",
             f"{result[name]['one_at_a_time_cores']:.2f}",
             f"{result[name]['eight_at_once_cores']:.2f}",
+            f"{result[name]['eight_at_once_computing']:.2f}",
+            f"{result[name]['two_processes_per_s']:.1f}",
         ]
         for name in ("retrieve", "answer")
     ]
     head = ["", "one at a time, /s", "eight at once, /s", "ratio", "cores busy, one", "eight"]
+    head += ["share of time in a turn", "two processes, /s"]
     note = f"Resident while answering: {result['resident_mb']:,.0f} MB."
     return f"**Throughput**\n\n{markdown(head, rows)}\n\n{note}"
 
