@@ -29,7 +29,8 @@ class Turn:
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience
         self._renew()
-        os.register_at_fork(after_in_child=self._renew)
+        if hasattr(os, "register_at_fork"):  # where processes fork
+            os.register_at_fork(after_in_child=self._renew)
 
     def _renew(self) -> None:
         self._lock = threading.Lock()

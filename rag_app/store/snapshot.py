@@ -32,7 +32,10 @@ if TYPE_CHECKING:
     from pipelines.documents import Page
 
 
+K = TypeVar("K")
+S = TypeVar("S")
 T = TypeVar("T")
+_SEARCHES = 8  # of as many queries (one and those that a model wrote): each holds a score a row
 
 
 class SqliteSnapshot:
@@ -77,11 +80,11 @@ class SqliteSnapshot:
                 f"of {self._config.dimension}",
                 hint="open the index with the embedding model it was made with",
             )
-        key = (number, vector.tobytes())
-        search = self._vector_searches.get(key)
-        if search is None:
-            view = self._views.vectors(self._sql, number, self._stamp)
-            search = self._vector_searches[key] = view.search(vector)
+        search = _kept(
+            self._vector_searches,
+            (number, vector.tobytes()),
+            lambda: self._views.vectors(self._sql, number, self._stamp).search(vector),
+        )
         return self._hits(search.best(depth, self._mask(within)), depth)
 
     def search_words(
@@ -91,13 +94,13 @@ class SqliteSnapshot:
         number = self._kind(kind)
         if number is None:
             return []
-        key = (number, tuple(terms))
-        search = self._word_searches.get(key)
-        if search is None:
+
+        def make() -> WordSearch:
             ids = parts.find_terms(self._sql, terms)
             view = self._views.words(self._sql, number, self._stamp)
-            search = view.search([ids[term] for term in terms if term in ids])
-            self._word_searches[key] = search
+            return view.search([ids[term] for term in terms if term in ids])
+
+        search = _kept(self._word_searches, (number, tuple(terms)), make)
         return self._hits(search.best(depth, self._mask(within)), depth)
 
     def document_frequencies(self, kind: str, terms: Collection[str]) -> tuple[int, dict[str, int]]:
@@ -227,6 +230,15 @@ class SqliteSnapshot:
         if content is None:
             raise KeyError(content_hash)
         return content
+
+
+def _kept(searches: dict[K, S], key: K, make: Callable[[], S]) -> S:
+    """Return a search of this query, made once; only the last few are kept."""
+    if key not in searches:
+        if len(searches) >= _SEARCHES:
+            del searches[next(iter(searches))]
+        searches[key] = make()
+    return searches[key]
 
 
 def _ordered(sources: list[SourceInfo]) -> list[SourceInfo]:

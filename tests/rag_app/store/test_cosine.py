@@ -68,6 +68,26 @@ def test_search_equals_scoring_every_row(
     assert view.search(query).best(depth, allowed) == plain(view, query, depth, allowed)
 
 
+@given(
+    seed=st.integers(0, 2**16),
+    groups=st.lists(st.lists(st.integers(0, 12), min_size=1, max_size=30), max_size=3),
+    shares=st.lists(st.sampled_from([0.0, 0.1, 0.6, 1.0]), min_size=1, max_size=4),
+    whole_at=st.integers(0, 4),
+)
+def test_one_search_of_several_selections_finds_in_each_what_a_new_one_finds(
+    seed: int, groups: list[list[int]], shares: list[float], whole_at: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    segments = [segment(rows, rng, first=100 * n) for n, rows in enumerate(groups)]
+    view = VectorView([(held, rng.random(held.rows) < 0.7) for held in segments])
+    query = rng.standard_normal(8).astype(np.float32)
+    selections: list[np.ndarray | None] = [rng.random(13) < share for share in shares]
+    selections.insert(whole_at, None)
+    search = view.search(query)
+    for allowed in selections:
+        assert search.best(5, allowed) == plain(view, query, 5, allowed)
+
+
 def test_search_of_nothing_is_empty() -> None:
     rng = np.random.default_rng(0)
     assert VectorView([]).search(np.ones(8, np.float32)).best(5, None) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,7 @@ from llama_index.core.schema import Document, IndexNode, NodeRelationship, TextN
 
 from pipelines.errors import EmbeddingError
 from rag_app.store.protocol import Snapshot, Store
+from rag_app.store.sqlite import create_store
 from tests.rag_app.store.make import prepared, vector
 
 PAGES = ["Cats sit. Dogs run.", "", "Apples are red. Pears are green."]
@@ -253,3 +255,29 @@ def test_a_selection_of_another_snapshot_is_refused(filled: Store) -> None:
         writer.remove(["/x/a.pdf"])
     with filled.snapshot() as snapshot, pytest.raises(ValueError, match="snapshot that made it"):
         snapshot.search_words("parent", ["cats"], 5, selection)
+
+
+def test_a_query_of_another_question_between_changes_no_result(filled: Store) -> None:
+    """A snapshot remembers what the last few questions scored, and no more of them."""
+    asked = [("cats",), ("dogs",), ("apples",), ("pears",)]
+    asked += [(one, two) for (one,) in asked for (two,) in asked]
+    with filled.snapshot() as snapshot:
+        first = [snapshot.search_words("parent", terms, 9) for terms in asked]
+        assert [snapshot.search_words("parent", terms, 9) for terms in asked] == first
+        assert len(snapshot._word_searches) == 8  # type: ignore[attr-defined]
+    for terms, hits in zip(asked, first, strict=True):
+        with filled.snapshot() as snapshot:
+            assert snapshot.search_words("parent", terms, 9) == hits
+
+
+def test_ids_that_are_remembered_are_those_of_the_index_at_this_path(filled: Store) -> None:
+    """Rows of an index that was made anew have other ids, and the same numbers."""
+    with filled.snapshot() as snapshot:
+        before = snapshot.search_words("parent", ["cats"], 5)
+    shutil.rmtree(filled.path)
+    with create_store(filled.path, filled.config) as anew, anew.writer() as writer:
+        writer.put(prepared("/x/d.pdf", ["Cats purr."]))
+    with filled.snapshot() as snapshot:
+        (hit,) = snapshot.search_words("parent", ["cats"], 5)
+        assert hit.passage_id not in {old.passage_id for old in before}
+        assert snapshot.nodes([hit.passage_id])[hit.passage_id].text == "Cats purr."
