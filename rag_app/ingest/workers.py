@@ -21,12 +21,13 @@ from queue import Queue
 
 from pipelines.errors import RagError, ReadError
 from pipelines.reading import ReadPdf
+from pipelines.structure import structure_of
 from pipelines.worker import read_or_error
 from rag_app.ingest.parsing import Chunking, Parsed, parse_read
 from rag_app.settings import child_environment
 
 Outcome = Parsed | RagError
-_AHEAD = 2  # parsed files kept waiting per worker, so that memory stays flat
+_AHEAD = 1  # parsed files kept waiting per worker, so that memory stays flat
 
 
 def parse_all(
@@ -112,6 +113,7 @@ class _Pool:
                     self._end(worker)
                     worker = None  # the next file gets a new one
                 outcome = _parsed(path, read, self._chunking)
+                structure_of.cache_clear()  # of a long report some 10 MB
                 with self._ready:
                     self._done[index] = outcome
                     self._ready.notify_all()

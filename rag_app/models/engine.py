@@ -24,7 +24,6 @@ TOKENS_PER_BATCH = 512
 LENGTH_STEP = 16
 # What a batch may be filled up with; the start of another one costs about as much.
 PADDING_PER_BATCH = 32
-_MANY_BATCHES = 16  # more than a question or the sentences of an answer take
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Engine:
                     distinct[places] = vectors
             except RuntimeError as error:
                 raise EmbeddingError(f"the embedding runtime failed: {error}") from error
-        if self._weights is not None and len(batches) > _MANY_BATCHES:
+        if self._weights is not None and len(batches) > 1:
             self._weights.put_back()  # rows of the vocabulary
         if not np.isfinite(distinct).all():
             raise EmbeddingError(
