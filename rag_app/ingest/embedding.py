@@ -19,7 +19,7 @@ from rag_app.store.protocol import Vector
 Told = Callable[[int, int], None]
 Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded
 # Texts between two words about progress: LlamaIndex's lists of numbers take 12 KB a text.
-_AT_A_TIME = 512
+_AT_A_TIME = 256
 
 
 @dataclass

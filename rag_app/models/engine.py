@@ -20,7 +20,7 @@ from rag_app.models.weights import Weights, map_safetensors
 
 # Measured on MiniLM: larger batches leave the cache of a core and hold more memory,
 # smaller ones pay for the start; few distinct lengths let the runtime reuse its kernels.
-TOKENS_PER_BATCH = 512
+TOKENS_PER_BATCH = 256
 LENGTH_STEP = 16
 # What a batch may be filled up with; the start of another one costs about as much.
 PADDING_PER_BATCH = 32

@@ -21,11 +21,11 @@ class OpenVINOEmbedding(BaseEmbedding):
 
     Made by ``load_embedding``, which checks that it agrees with torch. The model is
     compiled when it is first used (about a fifth of a second); ``warm_up`` begins with
-    that in the background. A batch is 512 texts, so that there are enough of each
+    that in the background. A batch is 256 texts, so that there are enough of each
     length to be computed together.
     """
 
-    embed_batch_size: int = 512
+    embed_batch_size: int = 256
     _engine: Engine = PrivateAttr()
     _identity: EmbeddingIdentity = PrivateAttr()
 
