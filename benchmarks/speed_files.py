@@ -117,7 +117,7 @@ def ingest(files: Sequence[Path], peers: Sequence[str], rounds: int, pages: int)
     """Time ingest of a fixed sample, PDFs to searchable and durable, a new process each."""
     chosen = sample(files, pages)
     jobs: dict[str, Callable[[], Measured]] = {
-        name: partial(_fresh_ours, chosen, name, pipelines) for name, pipelines in OURS.items()
+        name: partial(_fresh_ours, chosen, pipelines) for name, pipelines in OURS.items()
     }
     for peer in peers:
         if peer not in SAME_INGEST:
@@ -130,7 +130,7 @@ def ingest(files: Sequence[Path], peers: Sequence[str], rounds: int, pages: int)
     return {"pages": count, "files": len(chosen), "rounds": rounds, "systems": systems}
 
 
-def _fresh_ours(files: Sequence[Path], name: str, pipelines: Sequence[str]) -> Measured:
+def _fresh_ours(files: Sequence[Path], pipelines: Sequence[str] = ()) -> Measured:
     return ingest_ours(files, fresh("ingest-ours"), pipelines)
 
 
@@ -206,7 +206,7 @@ def memory(files: Sequence[Path], peers: Sequence[str]) -> dict[str, Any]:
     """Return the peak of an ingest of all files but one, as :func:`full`, of each system; once."""
     chosen = list(files[:-1])
     jobs: dict[str, Callable[[], Measured]] = {
-        "rag ingest (hybrid)": partial(_fresh_ours, chosen, "", ()),
+        "rag ingest (hybrid)": partial(_fresh_ours, chosen),
         **{p: partial(_fresh_peer, chosen, p) for p in peers if p not in SAME_INGEST},
     }
     systems = {}

@@ -53,18 +53,7 @@ def read_file(
     password: str | None = None,
     limits: Limits | None = None,
 ) -> ReadPdf:
-    """Return the pages of a PDF.
-
-    Args:
-        path: the file.
-        reader: one of ``READERS``; the other one reads a file that this one cannot.
-        password: opens an encrypted file; an empty one is tried without being asked.
-        limits: how large a file may unfold.
-
-    Raises:
-        ConfigError: there is no such reader.
-        ReadError: the file could not be read; its subclass says why.
-    """
+    """Return the pages of a PDF; arguments and errors as of ``pipelines.documents.read_pdf``."""
     if reader not in READERS:
         raise ConfigError(
             f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
