@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -107,7 +108,7 @@ def _document(rng: np.random.Generator, number: int, parents: int) -> Prepared:
         matrix = rng.standard_normal((len(ids), DIMENSION), dtype=np.float32)
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         vectors[kind] = (ids, matrix)
-    return Prepared((name,), document, nodes, vectors, terms)
+    return Prepared((name,), document, nodes, vectors, terms, sentences=_sentences(text))
 
 
 def _prose(listed: list[str]) -> str:
@@ -119,6 +120,11 @@ def _prose(listed: list[str]) -> str:
         for at, word in enumerate(listed)
     ]
     return "".join(written).rstrip()
+
+
+def _sentences(text: str) -> list[int]:
+    """Return where the sentences of such prose begin."""
+    return [0, *(match.end() for match in re.finditer(r"\.\s+", text))]
 
 
 def _facts(name: str, content_hash: str) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from pipelines.abbreviations import ALWAYS, BEFORE_NUMBER, MAYBE_LAST, STARTERS
 from pipelines.lines import Kind, Line, classify, ends_open, ends_sentence
@@ -39,31 +40,53 @@ _QUOTE_REACH = 160
 _REACH = 64
 
 
-def sentence_spans(text: str, *, max_tokens: int = MAX_SENTENCE_TOKENS) -> list[Span]:
+def sentence_spans(
+    text: str,
+    *,
+    max_tokens: int | None = MAX_SENTENCE_TOKENS,
+    starts: Sequence[int] | None = None,
+) -> list[Span]:
     """Return the spans of the sentences, sorted and disjoint; they cover all visible text.
 
     Headings, table rows and list items are sentences of their own. A sentence
     of more than ``max_tokens`` tokens is cut at line ends, then at clauses,
-    then between words.
+    then between words; None: it stays as it is.
+
+    Args:
+        text: what is cut.
+        max_tokens: of one sentence.
+        starts: where sentences begin within the text, where that was found before
+            (``Structure.starts``): the text is not looked at for it again.
     """
-    tokens = TokenOffsets(text)
-    return bounded_sentences(text, classify(text), tokens, max_tokens)
+    spans = whole_sentences(text, classify(text)) if starts is None else _parts(text, starts)
+    return spans if max_tokens is None else bounded(text, spans, TokenOffsets(text), max_tokens)
 
 
-def bounded_sentences(
-    text: str, lines: Sequence[Line], tokens: TokenOffsets, max_tokens: int
-) -> list[Span]:
-    """Return what ``sentence_spans`` does, of a text whose lines and tokens are known."""
+def whole_sentences(text: str, lines: Sequence[Line]) -> list[Span]:
+    """Return the spans of the sentences of a text whose lines are known, however long."""
     spans: list[Span] = []
     for kind, block in _blocks(text, lines):
-        whole = kind in (Kind.HEADING, Kind.ROW)
-        for start, end in [block] if whole else _split(text, *block):
-            if tokens.fewer(start, end, max_tokens - 8):
-                spans.append((start, end))
-            else:
-                ranks = inner_breaks(text, start, end)
-                spans.extend(tile(text, (start, end), max_tokens, ranks, tokens))
+        spans.extend([block] if kind in (Kind.HEADING, Kind.ROW) else _split(text, *block))
     return spans
+
+
+def bounded(text: str, spans: Sequence[Span], tokens: TokenOffsets, max_tokens: int) -> list[Span]:
+    """Return spans of at most so many tokens: the longer ones are cut."""
+    found: list[Span] = []
+    for start, end in spans:
+        if tokens.fewer(start, end, max_tokens - 8):
+            found.append((start, end))
+        else:
+            ranks = inner_breaks(text, start, end)
+            found.extend(tile(text, (start, end), max_tokens, ranks, tokens))
+    return found
+
+
+def _parts(text: str, starts: Sequence[int]) -> list[Span]:
+    """Return what lies between places of a text, without white space at its ends."""
+    inside = (start for start in starts if 0 < start < len(text))
+    spans = (trim(text, *pair) for pair in pairwise([0, *inside, len(text)]))
+    return [(start, end) for start, end in spans if start < end]
 
 
 def inner_breaks(text: str, start: int, end: int) -> tuple[Breaks, Breaks, Breaks]:

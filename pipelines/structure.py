@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from pipelines.lines import Kind, Line, classify
-from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded_sentences, inner_breaks
+from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded, inner_breaks, whole_sentences
 from pipelines.splitting import Breaks, Span
 from pipelines.tokens import TokenOffsets
 
@@ -27,12 +27,14 @@ class Structure:
 
     Attributes:
         tokens: where each token starts.
+        starts: where the sentences begin, in order, however long each is.
         sentences: spans in order, of at most 128 tokens each.
         headings: spans of the headings of sections, in order; not those inside tables.
         ranks: where the text may be cut, the best kind of break first.
     """
 
     tokens: TokenOffsets
+    starts: list[int]
     sentences: list[Span]
     headings: list[Span]
     ranks: tuple[Breaks, ...]
@@ -48,8 +50,11 @@ def structure_of(text: str) -> Structure:
     """Return the structure of a text; the last two are kept for the parsers that share one."""
     tokens = TokenOffsets(text)
     lines = classify(text)
-    sentences = bounded_sentences(text, lines, tokens, MAX_SENTENCE_TOKENS)
-    return Structure(tokens, sentences, _sections(text, lines), _ranks(text, lines, sentences))
+    whole = whole_sentences(text, lines)
+    sentences = bounded(text, whole, tokens, MAX_SENTENCE_TOKENS)
+    starts = [start for start, _ in whole]
+    ranks = _ranks(text, lines, sentences)
+    return Structure(tokens, starts, sentences, _sections(text, lines), ranks)
 
 
 def _sections(text: str, lines: Sequence[Line]) -> list[Span]:

@@ -33,12 +33,14 @@ _HAS_CJK = re.compile(f"[{_CJK}]")
 _CJK_OR_REST = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _WRAPPED_CJK = re.compile(rf"(?<=[{_CJK}、。，．])[ \t]*\n\s*(?=[{_CJK}])")
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,})-[ \t]*\n\s*([^\W\d_]{2,})")
-_DASHES = str.maketrans(
+_FOLDED = (
     dict.fromkeys("‐‑‒–−﹣－⁃", "-")
     | dict.fromkeys("—―⸺〜～", " ")
     | dict.fromkeys("‘’‚‛′＇", "'")
     | dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff", "")
 )
+# Several times as fast as `str.translate`, which looks up each character.
+_FOLDABLE = re.compile(f"[{re.escape(''.join(_FOLDED))}]")
 _EDGE = re.compile(rf"^(?:(?!\.{_WORD})[^\w{_MARKS}])+|[^\w{_MARKS}+#%)\]]+$")
 _WORDS = re.compile(rf"{_WORD}+")
 _PLAIN = re.compile(rf"(?:(?!\d|_){_WORD})+(?:'s)?")
@@ -85,15 +87,20 @@ def search_terms(text: str) -> list[str]:
 
 def prepare(text: str) -> str:
     """Return NFKC, case folded text whose wrapped CJK lines and hyphenated words are joined."""
-    text = text.translate(_DASHES) if not text.isascii() else text
+    text = _fold(text) if not text.isascii() else text
     if not text.isascii():
         if not unicodedata.is_normalized("NFKC", text):
-            text = unicodedata.normalize("NFKC", text).translate(_DASHES)
+            text = _fold(unicodedata.normalize("NFKC", text))
         text = _WRAPPED_CJK.sub("", text)
     if "-" in text:
         # Both readings of a hyphen at a line end: one word, and a compound.
         text = _HYPHENATED.sub(r"\1-\2", text)
     return text.casefold()
+
+
+def _fold(text: str) -> str:
+    """Return the text with one sort of dashes and apostrophes, and without what is not seen."""
+    return _FOLDABLE.sub(lambda match: _FOLDED[match[0]], text)
 
 
 def token_terms(token: str, grams: Callable[[str], list[str]]) -> list[str]:

@@ -34,9 +34,10 @@ _UNWANTED = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
 )
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
-_FOLDED = str.maketrans(
+_FOLDED = (
     dict.fromkeys("‐‑‒–—―−﹣－", "-") | dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("“”„‟″", '"')
 )
+_FOLDABLE = re.compile(f"[{''.join(_FOLDED)}]")
 
 
 def sanitise(text: str) -> str:
@@ -49,5 +50,10 @@ def sanitise(text: str) -> str:
 
 def normalise(text: str) -> str:
     """Return a form for comparison: NFKC, case folded, white space, dashes and quotes folded."""
-    folded = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text).translate(_FOLDED))
-    return " ".join(folded.translate(_FOLDED).casefold().split())
+    if not text.isascii():
+        text = _fold(unicodedata.normalize("NFKC", _fold(_INVISIBLE.sub("", text))))
+    return " ".join(text.casefold().split())
+
+
+def _fold(text: str) -> str:
+    return _FOLDABLE.sub(lambda match: _FOLDED[match[0]], text)

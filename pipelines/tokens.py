@@ -143,8 +143,11 @@ class TokenOffsets:
 
         Most spans are too short for so many, whatever their tokens are.
         """
-        if self._encoded is None and _most_tokens(self._text[start:end]) < tokens:
-            return True
+        if self._encoded is None:
+            span = self._text[start:end]
+            # No token holds less than a byte.
+            if len(span.encode()) < tokens or _most_tokens(span) < tokens:
+                return True
         return self.count(start, end) < tokens
 
     def count(self, start: int, end: int) -> int:

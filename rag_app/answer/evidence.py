@@ -29,6 +29,10 @@ class Evidence(Protocol):
         """Return the stored text of a passage's span, to check it without pages."""
         ...
 
+    def sentence_starts(self, passage: Passage) -> list[int] | None:
+        """Return where sentences begin in a passage's text (None: not known)."""
+        ...
+
     def idf(self, terms: Collection[str]) -> dict[str, float]:
         """Return the weight of each term: the rarer in the passages, the higher, above 0."""
         ...
@@ -56,6 +60,9 @@ class NoEvidence:
     def text(self, passage: Passage) -> str:
         """Return the passage's own text: nothing else is known."""
         return passage.text
+
+    def sentence_starts(self, passage: Passage) -> None:
+        """Return None: not known."""
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
         """Return the same weight for all."""
@@ -106,6 +113,18 @@ class StoreEvidence:
                 return snapshot.text(passage.document_id, passage.start or 0, passage.end or 0)
             except KeyError:
                 return ""
+
+    def sentence_starts(self, passage: Passage) -> list[int] | None:
+        """Return where sentences begin in a passage's text, if the index knows."""
+        store = self._store_of(passage)
+        if store is None or passage.start is None or passage.end is None:
+            return None
+        with store.snapshot() as snapshot:
+            try:
+                starts = snapshot.sentence_starts(passage.document_id, passage.start, passage.end)
+            except KeyError:
+                return None
+        return None if starts is None else [start - passage.start for start in starts]
 
     def _store_of(self, passage: Passage) -> Store | None:
         if not passage.document_id or passage.start is None:

@@ -58,7 +58,7 @@ def rank_sentences(
     found it and its passage's rank; equal scores keep the order of reading.
     """
     sentences = _worth_quoting(question, passages, sentences)
-    words = ranks(word_scores(weights, [search_terms(s.text) for s in sentences]))
+    words = ranks(word_scores(weights, [sentence.terms for sentence in sentences]))
     views = [words]
     if similarity is not None:
         views.append(_meaning_ranks(question, passages, sentences, words, similarity))

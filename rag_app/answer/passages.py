@@ -6,13 +6,14 @@ from it can be traced. Passages of one document that overlap become one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
-from pipelines.text import sentence_spans
+from pipelines.text import search_terms, sentence_spans
 
 # Longer than the sentences that are searched (128): an answer should not stop at a comma.
 MAX_SENTENCE_TOKENS = 256
@@ -67,7 +68,7 @@ class Passage:
     matches: tuple[Match, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sentence:
     """One sentence of a passage.
 
@@ -83,6 +84,14 @@ class Sentence:
     start: int
     end: int
     text: str
+
+    @cached_property
+    def terms(self) -> Sequence[str]:
+        """Its search terms, repetitions included."""
+        return search_terms(self.text)
+
+
+StartsOf = Callable[[Passage], Sequence[int] | None]
 
 
 def passages_of(nodes: Sequence[NodeWithScore]) -> list[Passage]:
@@ -110,12 +119,22 @@ def merge_overlaps(passages: Iterable[Passage]) -> list[Passage]:
     return sorted(merged, key=lambda passage: passage.rank)
 
 
-def sentences_of(passages: Sequence[Passage]) -> list[Sentence]:
-    """Return all sentences of the passages, in their order."""
+def sentences_of(
+    passages: Sequence[Passage], starts_of: StartsOf = lambda _: None
+) -> list[Sentence]:
+    """Return all sentences of the passages, in their order.
+
+    Args:
+        passages: what is cut.
+        starts_of: where sentences begin in a passage's text; None: they are found here.
+    """
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
         position = 0
-        for start, end in sentence_spans(passage.text, max_tokens=MAX_SENTENCE_TOKENS):
+        spans = sentence_spans(
+            passage.text, max_tokens=MAX_SENTENCE_TOKENS, starts=starts_of(passage)
+        )
+        for start, end in spans:
             raw = passage.text[start:end]
             text = raw.strip()
             if not text:

@@ -94,7 +94,7 @@ def signals(
     cosines = [m.score for p in passages for m in p.matches if m.arm.startswith("vectors:")]
     best = max(cosines, default=None)
     weights = {term: weight for term, weight in weights.items() if _ASKING not in term}
-    terms = [weights.keys() & search_terms(sentence.text) for sentence in sentences]
+    terms = [weights.keys() & sentence.terms for sentence in sentences]
     about = [set(search_terms(f"{p.title}\n{p.heading}")) for p in passages]
     stretch = _best_share(weights, _stretches(about, sentences, terms))
     in_characters = script_of(" ".join(weights)) == "cjk"

@@ -85,6 +85,7 @@ def _extend(
             vectors=vectors,
             terms=parsed.terms,
             lists=parsed.lists,
+            sentences=parsed.sentences,
             built=wanted(config),
         )
     )

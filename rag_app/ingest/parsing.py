@@ -21,6 +21,7 @@ from pipelines.documents import document_of
 from pipelines.nodes import header_of
 from pipelines.reading import ReadPdf
 from pipelines.sentence_window import SentenceWindowParser
+from pipelines.structure import structure_of
 from pipelines.sudachi import LIST, has_kana, is_japanese, sudachi_terms
 from pipelines.terms import search_terms
 from rag_app.store.protocol import IndexConfig
@@ -56,12 +57,16 @@ class Chunking:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A document with its nodes, terms and further lists; nothing is embedded yet."""
+    """A document with its nodes, terms and further lists; nothing is embedded yet.
+
+    ``sentences`` says where the sentences of its text begin.
+    """
 
     document: Document
     nodes: Sequence[BaseNode]
     terms: Mapping[str, Mapping[str, int]]
     lists: Mapping[str, Mapping[str, Mapping[str, int]]]
+    sentences: Sequence[int]
 
 
 def parse_read(read: ReadPdf, chunking: Chunking) -> Parsed:
@@ -75,12 +80,16 @@ def parse(
     """Parse a document, or the ready passages of one."""
     if ready is None:
         nodes = _nodes(document, chunking, chunking.parent_size)
+        starts = structure_of(document.text).starts
     else:
-        passages = [node for node in ready if isinstance(node, TextNode) and not _leads(node)]
-        below = [node for passage in passages for node in _below(document, passage, chunking)]
-        nodes = [*ready, *below]
+        nodes, starts = list(ready), []
+        for passage in ready:
+            if isinstance(passage, TextNode) and not _leads(passage):
+                nodes += _below(document, passage, chunking)
+                first = passage.start_char_idx or 0
+                starts += [first + start for start in structure_of(passage.text).starts]
     lists = {LIST: _japanese(document, nodes)} if LIST in chunking.words else {}
-    return Parsed(document, nodes, count_terms(nodes, chunking.words), lists)
+    return Parsed(document, nodes, count_terms(nodes, chunking.words), lists, starts)
 
 
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:

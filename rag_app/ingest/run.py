@@ -269,6 +269,7 @@ class _Run:
                 vectors=vectors,
                 terms=parsed.terms,
                 lists=parsed.lists,
+                sentences=parsed.sentences,
                 fingerprint=self._fingerprint if task.item.path is not None else "",
                 built=wanted(self._config),
                 bytes=task.item.size,

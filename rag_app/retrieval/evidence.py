@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,6 @@ from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
 
 Span = tuple[int, int]
-_LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_LINES_AROUND = 6
 HIDDEN_KEYS = ("matched", "origin", "page")
 
 
@@ -110,7 +107,7 @@ def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
     if window is None or node.ref_doc_id is None or not isinstance(node, TextNode):
         return node
     start, end = window
-    pages = view.snapshot.pages(node.ref_doc_id, start, end)
+    pages = view.snapshot.page_spans(node.ref_doc_id, start, end)
     widened = node.model_copy(deep=True)
     widened.text = view.snapshot.text(node.ref_doc_id, start, end)
     widened.start_char_idx, widened.end_char_idx = start, end
@@ -143,7 +140,8 @@ def place_of(ranking: Ranking, found: Found, piece: BaseNode, passage: BaseNode)
     """
     inner = None
     if ranking.arm.how == "words":
-        inner = best_sentence(piece.get_content(), ranking.query)
+        starts = _sentence_starts(piece, found.view)
+        inner = best_sentence(piece.get_content(), ranking.query, starts)
     place = _place(piece, found.view, inner)
     if not place["pages"]:
         # A piece (a text that is no part of the passage) lies where its passage lies.
@@ -162,44 +160,52 @@ def _place(piece: BaseNode, view: View, inner: Span | None) -> dict[str, Any]:
         if start is not None:
             start, end = start + inner[0], start + inner[1]
             if len(pages) > 1 and piece.ref_doc_id is not None:
-                within = view.snapshot.pages(piece.ref_doc_id, start, end)
+                within = view.snapshot.page_spans(piece.ref_doc_id, start, end)
                 pages = [page.number for page in within if page.number is not None]
     return {"text": text, "pages": pages, "start": start, "end": end}
 
 
+def _sentence_starts(piece: BaseNode, view: View) -> tuple[int, ...] | None:
+    """Return where sentences begin in a node's text, where the index knows."""
+    start = getattr(piece, "start_char_idx", None)
+    end = getattr(piece, "end_char_idx", None)
+    if start is None or end is None or piece.ref_doc_id is None:
+        return None
+    starts = view.snapshot.sentence_starts(piece.ref_doc_id, start, end)
+    return None if starts is None else tuple(at - start for at in starts)
+
+
 # Two lists of words look for it in the same passage, one after the other.
 @lru_cache(maxsize=16)
-def best_sentence(text: str, query: str) -> Span | None:
+def best_sentence(text: str, query: str, starts: tuple[int, ...] | None = None) -> Span | None:
     """Return the span of the sentence that holds most of the query's terms, else None.
 
     A term that is rare in the text counts more: ``1 / (sentences that hold it)``.
-    Sentences are looked for around the best lines: cutting a whole passage into
-    sentences takes longer than all the rest of a query.
+    Of a sentence that is too long to show, the part that holds most of them is returned.
+
+    Args:
+        text: of a passage.
+        query: its terms are looked for.
+        starts: where sentences begin in the text; None: they are found here.
     """
     wanted = set(query_terms(query))
-    lines = _lines(text)
-    line = _best(text, lines, wanted)
-    if line is None:
+    best = _best(text, sentence_spans(text, max_tokens=None, starts=starts), wanted)
+    if best is None:
         return None
-    start = lines[max(line - _LINES_AROUND, 0)][0]
-    end = lines[min(line + _LINES_AROUND, len(lines) - 1)][1]
-    spans = [(start + low, start + high) for low, high in sentence_spans(text[start:end])]
-    best = _best(text, spans, wanted)
-    return None if best is None else spans[best]
+    start, end = best
+    parts = sentence_spans(text[start:end], starts=())
+    if len(parts) == 1:
+        return best
+    return _best(text, [(start + low, start + high) for low, high in parts], wanted)
 
 
-def _lines(text: str) -> list[Span]:
-    ends = [match.end() for match in _LINE.finditer(text)]
-    return list(zip([0, *ends], ends, strict=False))
-
-
-def _best(text: str, spans: Sequence[Span], wanted: set[str]) -> int | None:
-    """Return which span holds most of the wanted terms, the first of equal ones."""
+def _best(text: str, spans: Sequence[Span], wanted: set[str]) -> Span | None:
+    """Return the span that holds most of the wanted terms, the first of equal ones."""
     held = [wanted.intersection(search_terms(text[start:end])) for start, end in spans]
     counts = Counter(chain.from_iterable(held))
     scores = [math.fsum([1 / counts[term] for term in terms]) if terms else 0.0 for terms in held]
     best = max(scores, default=0.0)
-    return scores.index(best) if best else None
+    return spans[scores.index(best)] if best else None
 
 
 def _with(keys: Sequence[str], more: Sequence[str]) -> list[str]:

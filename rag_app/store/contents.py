@@ -20,9 +20,13 @@ from rag_app.store.codec import (
 )
 from rag_app.store.placing import Placed, insert_nodes, kind_number
 from rag_app.store.protocol import IndexConfig, Prepared
+from rag_app.store.sentences import read_sentences, write_sentences
 
 if TYPE_CHECKING:
     from llama_index.core.schema import Document
+
+# What belongs to a content, and goes with it.
+_TABLES = ("vectors", "words", "nodes", "sentences", "blocks", "pages", "names", "contents")
 
 
 def hash_of(document: Document) -> str:
@@ -38,6 +42,7 @@ def insert(
     content = _insert_document(sql, prepared, built=_built(prepared, config))
     for name, origin in names.items():
         insert_name(sql, content, name, origin, document)
+    _insert_sentences(sql, content, prepared)
     placed = insert_nodes(sql, content, prepared, {})
     _insert_parts(sql, content, prepared, placed, config)
     _count_nodes(sql, content)
@@ -66,6 +71,8 @@ def extend(sql: sqlite3.Connection, content: int, prepared: Prepared, config: In
     )
     here = {unpack_id(node_id): Placed(*place) for node_id, *place in rows.fetchall()}
     placed = here | insert_nodes(sql, content, prepared, here)
+    if read_sentences(sql, content, 0, 1) is None:
+        _insert_sentences(sql, content, prepared)
     _insert_parts(sql, content, prepared, placed, config)
     (built,) = sql.execute("SELECT built FROM contents WHERE content = ?", (content,)).fetchone()
     sql.execute(
@@ -78,8 +85,13 @@ def extend(sql: sqlite3.Connection, content: int, prepared: Prepared, config: In
 def delete(sql: sqlite3.Connection, content: int) -> None:
     """Remove every trace of a content: nodes, vectors, words, pages, text, names."""
     parts.release_terms(sql, content)
-    for table in ("vectors", "words", "nodes", "blocks", "pages", "names", "contents"):
+    for table in _TABLES:
         sql.execute(f"DELETE FROM {table} WHERE content = ?", (content,))  # noqa: S608
+
+
+def _insert_sentences(sql: sqlite3.Connection, content: int, prepared: Prepared) -> None:
+    if prepared.sentences is not None:
+        write_sentences(sql, content, len(prepared.document.text), prepared.sentences)
 
 
 def _built(prepared: Prepared, config: IndexConfig) -> list[str]:

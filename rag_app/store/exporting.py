@@ -9,8 +9,9 @@ from collections import defaultdict
 import numpy as np
 
 from rag_app.store import parts
+from rag_app.store.memory import unpacked
 from rag_app.store.protocol import FURTHER_LISTS, Prepared, Vector
-from rag_app.store.reading import Reader, unpacked
+from rag_app.store.reading import Reader
 from rag_app.store.sources import read_sources
 
 _Terms = dict[str, dict[str, int]]  # node id → term → how often
@@ -33,6 +34,7 @@ def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Pre
         vectors=_vectors(sql, content, ids),
         terms=terms,
         lists=lists,
+        sentences=reader.sentence_starts(content, 0, source.length),
         fingerprint=source.fingerprint,
         built=source.built,
         bytes=source.bytes,

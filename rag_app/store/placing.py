@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -47,7 +46,7 @@ def insert_nodes(
     """
     new = [node for node in prepared.nodes if node.node_id not in here]
     placed = _place(sql, new, here)
-    pages = _PageFinder(prepared.document)
+    pages = _page_spans(prepared.document)
     metadata, text = prepared.document.metadata, prepared.document.text
     title, user = str(metadata.get("title", "")), user_metadata(metadata)
     rows = []
@@ -57,7 +56,7 @@ def insert_nodes(
         lead = (place.start, place.stop) if start is None else (start, stop)
         script, kind = str(node.metadata.get("script", "")), _kind(node)
         own = own_columns(node.metadata)
-        derived = derive(kind, title, script, own, pages.overlapping(*lead), user)
+        derived = derive(kind, title, script, own, _pages_of(pages, *lead), user)
         apart = None if start is not None and text[start:stop] == _text(node) else _text(node)
         ids = (place.row, pack_id(node.node_id), content, place.kind, place.passage)
         extra = extra_of(node, derived)
@@ -114,30 +113,21 @@ def _place(
     return placed
 
 
-class _PageFinder:
-    """Pages of a document by span; pages follow one another in the text."""
+def _pages_of(pages: Sequence[Page], start: int | None, stop: int | None) -> list[Page]:
+    from pipelines.documents import pages_of
 
-    def __init__(self, document: Document) -> None:
-        from pipelines.documents import Page
+    return [] if start is None or stop is None else pages_of(pages, start, stop)
 
-        page_map: Sequence[Mapping[str, Any]] = document.metadata.get("page_map") or []
-        self._pages = [
-            Page(page["number"], str(page["label"]), int(page["start"]), int(page["end"]), "")
-            for page in page_map
-        ]
-        self._ends = [page.end for page in self._pages]
 
-    def overlapping(self, start: int | None, stop: int | None) -> list[Page]:
-        """Return the pages that share at least one character with the span."""
-        if start is None or stop is None:
-            return []
-        found = []
-        for page in self._pages[bisect_right(self._ends, start) :]:
-            if page.start >= stop:
-                break
-            if page.end > page.start:
-                found.append(page)
-        return found
+def _page_spans(document: Document) -> list[Page]:
+    """Return the pages of a document in order, without their raw text."""
+    from pipelines.documents import Page
+
+    page_map: Sequence[Mapping[str, Any]] = document.metadata.get("page_map") or []
+    return [
+        Page(page["number"], str(page["label"]), int(page["start"]), int(page["end"]), "")
+        for page in page_map
+    ]
 
 
 def _kind(node: BaseNode) -> str:

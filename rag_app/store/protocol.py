@@ -133,6 +133,7 @@ class Prepared:
     shape (nodes, dimension), unit length. A node whose script the model does
     not know has no row. ``terms`` maps a node id to its counted search terms,
     ``lists`` does so for each further list of words.
+    ``sentences`` says where the sentences of the text begin, ascending (None: not known).
     ``fingerprint`` is what, beside the bytes, decides that the file is
     unchanged (the reader that was asked for; by default the one that read it).
     ``built`` says what is complete now (see :class:`SourceInfo`; by default all
@@ -146,6 +147,7 @@ class Prepared:
     vectors: Mapping[str, tuple[Sequence[str], Vector]]
     terms: Mapping[str, Mapping[str, int]]
     lists: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    sentences: Sequence[int] | None = None
     fingerprint: str = ""
     built: frozenset[str] | None = None
     bytes: int = 0
@@ -225,8 +227,19 @@ class Snapshot(Protocol):
         """Return characters ``start`` to ``end`` of a document's derived text."""
         ...
 
+    def sentence_starts(self, document_id: str, start: int, end: int) -> list[int] | None:
+        """Return where sentences begin within a span of the derived text, ascending.
+
+        None: nobody noted it when the document was written.
+        """
+        ...
+
     def pages(self, document_id: str, start: int = 0, end: int | None = None) -> list[Page]:
         """Return the pages that overlap a span of the document, with their raw text."""
+        ...
+
+    def page_spans(self, document_id: str, start: int, end: int) -> list[Page]:
+        """Return the pages that overlap a span of the document, without their raw text."""
         ...
 
     def sources(self) -> list[SourceInfo]:

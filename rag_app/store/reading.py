@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ from rag_app.store.codec import (
     unpack_text,
     user_metadata,
 )
+from rag_app.store.memory import Memory
+from rag_app.store.sentences import has_sentences, read_sentences
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
@@ -28,7 +30,6 @@ _COLUMNS = (
     " n.heading, n.window_start, n.window_end, n.text, n.extra, p.node_id, p.start, p.stop"
     " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
 )
-_REMEMBERED = 50_000  # ids, some 10 MB
 _AT_A_TIME = 500  # ids in one statement: SQLite allows 999 marks in its older versions
 
 
@@ -40,42 +41,16 @@ class _Content:
     title: str
     names: dict[str, str]
     user: dict[str, Any]
-    pages: int
-
-
-class NodeIds:
-    """The ids of the nodes of one index, by row; remembered, as a row is never given again."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, str] = {}
-
-    def of(self, sql: sqlite3.Connection, rows: Collection[int]) -> dict[int, str]:
-        """Return the id of each row; rows that are not here are left out."""
-        known = self._known
-        found = {row: known[row] for row in rows if row in known}
-        missing = [row for row in rows if row not in found]
-        if missing:
-            rows_as_json = json.dumps(sorted(set(missing)))
-            new = unpacked(
-                sql.execute(
-                    "SELECT node, node_id FROM nodes"
-                    " WHERE node IN (SELECT value FROM json_each(?))",
-                    (rows_as_json,),
-                ).fetchall()
-            )
-            if len(known) + len(new) > _REMEMBERED:
-                known = self._known = {}  # never emptied: another thread may be reading it
-            known.update(new)
-            found |= new
-        return found
 
 
 class Reader:
     """Reads within one transaction; what belongs to a content is read once."""
 
-    def __init__(self, sql: sqlite3.Connection) -> None:
+    def __init__(self, sql: sqlite3.Connection, memory: Memory) -> None:
         self._sql = sql
+        self._memory = memory
         self._contents: dict[int, _Content] = {}
+        self._has_sentences: bool | None = None
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh nodes by id; ids that are not here are left out."""
@@ -116,26 +91,37 @@ class Reader:
         joined = "".join(text for _, text in rows)
         return joined[max(start - first, 0) : max(stop - first, 0)]
 
-    def pages(self, content: int, start: int, stop: int | None, *, raw: bool) -> list[Page]:
-        """Return the pages that share a character with a span; all of them without an end."""
+    def sentence_starts(self, content: int, start: int, stop: int) -> list[int] | None:
+        """Return where sentences begin in a span of the derived text; None: nobody noted it."""
+        if self._has_sentences is None:
+            self._has_sentences = has_sentences(self._sql)
+        return read_sentences(self._sql, content, start, stop) if self._has_sentences else None
+
+    def pages(self, content: int, start: int, stop: int) -> list[Page]:
+        """Return the pages that share a character with a span, without their raw text."""
+        from pipelines.documents import pages_of
+
+        return pages_of(self._memory.pages(self._sql, content), start, stop)
+
+    def raw_pages(self, content: int, start: int, stop: int | None) -> list[Page]:
+        """Return the same with their raw text; all to the end without an end."""
         from pipelines.documents import Page
 
-        columns = "number, label, start, stop" + (", raw" if raw else "")
         if stop is None:
             where, values = "stop > ? OR ? = 0", (start, start)
         else:
             where, values = "stop > ? AND start < ? AND stop > start", (start, stop)
         rows = self._sql.execute(
-            f"SELECT {columns} FROM pages WHERE content = ? AND ({where}) ORDER BY start, position",  # noqa: S608
+            "SELECT number, label, start, stop, raw FROM pages"  # noqa: S608
+            f" WHERE content = ? AND ({where}) ORDER BY start, position",
             (content, *values),
         ).fetchall()
         return [
-            Page(row[0], row[1], row[2], row[3], self._raw(content, row) if raw else "")
-            for row in rows
+            Page(number, label, first, last, self._raw(content, first, last, blob))
+            for number, label, first, last, blob in rows
         ]
 
-    def _raw(self, content: int, row: tuple[Any, ...]) -> str:
-        _, _, start, stop, blob = row
+    def _raw(self, content: int, start: int, stop: int, blob: bytes | None) -> str:
         return self.text(content, start, stop) if blob is None else unpack_text(blob)
 
     def document(self, content: int) -> Document:
@@ -155,7 +141,7 @@ class Reader:
             "reader": reader,
             "page_map": [
                 {"number": p.number, "label": p.label, "start": p.start, "end": p.end, "raw": p.raw}
-                for p in self.pages(content, 0, None, raw=True)
+                for p in self.raw_pages(content, 0, None)
             ],
             **json.loads(beyond),
         }
@@ -173,8 +159,7 @@ class Reader:
         text, extra, lead_id, lead_start, lead_stop = values[11:]
         about = self._content(content)
         low, high = (lead_start, lead_stop) if start is None else (start, stop)
-        paged = about.pages > 0 and low is not None
-        pages = self.pages(content, low, high, raw=False) if paged else []
+        pages = [] if low is None else self.pages(content, low, high)
         return restore(
             derive(kind, about.title, script, own, pages, about.user),
             extra,
@@ -188,9 +173,8 @@ class Reader:
 
     def _content(self, content: int) -> _Content:
         if content not in self._contents:
-            document_id, title, origin, metadata, pages = self._sql.execute(
-                "SELECT document_id, title, origin, metadata, pages FROM contents"
-                " WHERE content = ?",
+            document_id, title, origin, metadata = self._sql.execute(
+                "SELECT document_id, title, origin, metadata FROM contents WHERE content = ?",
                 (content,),
             ).fetchone()
             name = self._sql.execute(
@@ -201,10 +185,5 @@ class Reader:
             file_name, file_path = name or ("", "")
             names = {"file_name": file_name, "file_path": file_path, "origin": origin}
             user = user_metadata(json.loads(metadata))
-            self._contents[content] = _Content(document_id, title, names, user, pages)
+            self._contents[content] = _Content(document_id, title, names, user)
         return self._contents[content]
-
-
-def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:
-    """Return node ids by row."""
-    return {row: unpack_id(stored) for row, stored in rows}

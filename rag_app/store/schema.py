@@ -2,11 +2,12 @@
 
 ``contents`` holds one row per content (the bytes of a file, or a Document),
 ``names`` the paths under which it was given. ``blocks`` is the derived text in
-slices, so that the text of a node is read by its span. ``vectors`` and
-``words`` hold what is searched, in *parts*: one part belongs to one content
-and one kind, is written once and removed whole. Neither a row number of a node
-nor the number of a part is ever used twice, so that a derived file, which
-holds such numbers, can be compared with the database at any later time.
+slices, so that the text of a node is read by its span; ``sentences`` says where
+its sentences begin. ``vectors`` and ``words`` hold what is searched, in *parts*:
+one part belongs to one content and one kind, is written once and removed whole.
+Neither a row number of a node nor the number of a part is ever used twice, so
+that a derived file, which holds such numbers, can be compared with the database
+at any later time.
 """
 
 from __future__ import annotations
@@ -139,6 +140,16 @@ CREATE TABLE derived (
     rows INTEGER NOT NULL
 );
 """
+# Not in every index of this schema: one without it is read all the same, gets it when it is
+# next written, and its contents are cut into sentences when they are shown.
+_LATER = """
+CREATE TABLE IF NOT EXISTS sentences (
+    content INTEGER NOT NULL,
+    reach INTEGER NOT NULL,
+    starts BLOB NOT NULL,
+    PRIMARY KEY (content, reach)
+) WITHOUT ROWID
+"""
 
 
 def create_tables(connection: sqlite3.Connection, config: str) -> None:
@@ -147,12 +158,18 @@ def create_tables(connection: sqlite3.Connection, config: str) -> None:
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
+    add_tables(connection)
     # Tells a new index at an old path from the old one, whatever their generations.
     identity = secrets.token_hex(8)
     connection.execute("INSERT INTO state VALUES (1, 0, 0, ?, ?)", (config, identity))
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
+
+
+def add_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables that an index of this schema may lack, in the writer's transaction."""
+    connection.execute(_LATER)
 
 
 def check_schema(connection: sqlite3.Connection, where: str) -> None:

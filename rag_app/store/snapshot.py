@@ -44,7 +44,6 @@ class SqliteSnapshot:
     def __init__(self, sql: sqlite3.Connection, views: Views) -> None:
         self._sql = sql
         self._views = views
-        self._reader = Reader(sql)
         self._kinds: dict[str, int] | None = None
         # The same query is put to several selections of passages.
         self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
@@ -52,7 +51,8 @@ class SqliteSnapshot:
         generation, epoch, config, identity = sql.execute(
             "SELECT generation, epoch, config, identity FROM state"
         ).fetchone()
-        self._node_ids = views.belong_to(identity)
+        self._memory = views.belong_to(identity)
+        self._reader = Reader(sql, self._memory)
         self._stamp = (int(generation), int(epoch))
         self._config = load_config(config)
 
@@ -135,9 +135,17 @@ class SqliteSnapshot:
         """Return characters ``start`` to ``end`` of a document's derived text."""
         return self._reader.text(self._document(document_id), start, end)
 
+    def sentence_starts(self, document_id: str, start: int, end: int) -> list[int] | None:
+        """Return where sentences begin within a span of the derived text, None if not known."""
+        return self._reader.sentence_starts(self._document(document_id), start, end)
+
     def pages(self, document_id: str, start: int = 0, end: int | None = None) -> list[Page]:
         """Return the pages that overlap a span of the document, with their raw text."""
-        return self._reader.pages(self._document(document_id), start, end, raw=True)
+        return self._reader.raw_pages(self._document(document_id), start, end)
+
+    def page_spans(self, document_id: str, start: int, end: int) -> list[Page]:
+        """Return the pages that overlap a span of the document, without their raw text."""
+        return self._reader.pages(self._document(document_id), start, end)
 
     def sources(self) -> list[SourceInfo]:
         """Return what the index holds, by first name."""
@@ -187,7 +195,7 @@ class SqliteSnapshot:
         return [found for found, built in rows.fetchall() if wanted not in json.loads(built)]
 
     def _hits(self, scored: Sequence[Scored], depth: int) -> list[Hit]:
-        ids = self._node_ids.of(self._sql, [row for one in scored for row in one[:2]])
+        ids = self._memory.ids(self._sql, [row for one in scored for row in one[:2]])
         hits = [Hit(ids[item.passage], ids[item.node], item.score) for item in scored]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:depth]
 

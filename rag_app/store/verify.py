@@ -15,6 +15,7 @@ from rag_app.store.codec import unpack_id, unpack_text
 from rag_app.store.config import load_config
 from rag_app.store.protocol import Finding, IndexConfig
 from rag_app.store.segments import Segment, VectorSegment, WordSegment, pieces_of
+from rag_app.store.sentences import count_sentences, has_sentences, read_sentences
 
 _MOST = 20  # findings of one check that are listed; the rest is counted
 _UNIT = 1e-3
@@ -50,6 +51,7 @@ def verify_index(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
         "database": lambda: _integrity(sql),
         **{name: _query(sql, statement) for name, statement in _LINKS.items()},
         "document→text": lambda: _blocks(sql),
+        "sentence→text": lambda: _sentences(sql),
         "page→raw text": lambda: _raw(sql),
         "content→nodes": lambda: _counts(sql),
         "vector→node": lambda: _vectors(sql, load_config(config).dimension),
@@ -101,6 +103,20 @@ def _blocks(sql: sqlite3.Connection) -> Iterator[str]:
             at = stop
         if at != length:
             yield f"{name}: {at} of {length} characters are there"
+
+
+def _sentences(sql: sqlite3.Connection) -> Iterator[str]:
+    """Sentences that are noted begin one after the other, within the text of a content."""
+    if not has_sentences(sql):
+        return
+    for (content,) in sql.execute("SELECT DISTINCT content FROM sentences").fetchall():
+        row = sql.execute("SELECT length FROM contents WHERE content = ?", (content,)).fetchone()
+        if row is None:
+            yield f"content {content} is not here, its sentences are"
+            continue
+        starts = read_sentences(sql, content, 0, row[0])
+        if starts != sorted(set(starts or ())) or count_sentences(sql, content) != len(starts):
+            yield f"the sentences of content {content} do not follow one another in its text"
 
 
 def _raw(sql: sqlite3.Connection) -> Iterator[str]:

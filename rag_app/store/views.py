@@ -18,8 +18,8 @@ from typing import Any, Generic, TypeVar
 from rag_app.store import derived, parts
 from rag_app.store.bm25 import WordView
 from rag_app.store.cosine import VectorView
+from rag_app.store.memory import Memory
 from rag_app.store.protocol import How
-from rag_app.store.reading import NodeIds
 from rag_app.store.segments import Bools, Segment, join_vectors, join_words
 
 S = TypeVar("S", bound=Segment)
@@ -89,23 +89,23 @@ class Views:
     def __init__(self, folder: Path) -> None:
         self._guard = threading.Lock()
         self._pid = os.getpid()
-        self._identity, self._node_ids = "", NodeIds()
+        self._identity, self._memory = "", Memory()
         self._vectors = _Shelf(folder, "vectors", _VECTORS, VectorView)
         self._words = _Shelf(folder, "words", _WORDS, WordView)
         self._remembered: dict[str, tuple[int, Any]] = {}
 
-    def belong_to(self, identity: str) -> NodeIds:
+    def belong_to(self, identity: str) -> Memory:
         """Let go of everything when it was of another index at the same path.
 
-        Returns what is remembered of this one's ids.
+        Returns what is remembered of this one.
         """
         with self._locked():
             if self._identity != identity:
                 self._vectors.clear()
                 self._words.clear()
                 self._remembered.clear()
-                self._identity, self._node_ids = identity, NodeIds()
-            return self._node_ids
+                self._identity, self._memory = identity, Memory()
+            return self._memory
 
     def remember(self, key: str, generation: int, make: Callable[[], T]) -> T:
         """Return what ``make`` gives for a generation; only the newest one is kept."""

@@ -13,6 +13,7 @@ from rag_app.store import contents
 from rag_app.store.config import check_config, dump_config, load_config
 from rag_app.store.connect import translated
 from rag_app.store.protocol import IndexConfig, Prepared
+from rag_app.store.schema import add_tables
 
 
 class SqliteWriter:
@@ -89,6 +90,7 @@ class SqliteWriter:
         with translated(self._folder):
             self._sql.execute("BEGIN IMMEDIATE")
             try:
+                add_tables(self._sql)
                 (config,) = self._sql.execute("SELECT config FROM state").fetchone()
                 yield load_config(config)
                 self._sql.execute("UPDATE state SET generation = generation + 1")

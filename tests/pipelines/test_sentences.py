@@ -1,7 +1,10 @@
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipelines.structure import structure_of
 from pipelines.text import count_tokens, sentence_spans
 
 ALPHABET = st.sampled_from([*"aB1 .!?。、「」（）\n\t・•日本ガ%$,-", "Dr. ", "U.S. ", "\n\n", "😀"])
@@ -137,3 +140,37 @@ def test_punctuation_alone_is_no_sentence_beside_others():
         "The list:\n! first point of it.",
         "... Then the rest.",
     ]
+
+
+@given(TEXT, st.sampled_from([16, 128, None]))
+def test_sentences_whose_starts_are_known_are_the_same(text, max_tokens):
+    starts = structure_of(text).starts
+    assert sentence_spans(text, max_tokens=max_tokens, starts=starts) == sentence_spans(
+        text, max_tokens=max_tokens
+    )
+
+
+@given(TEXT, st.lists(st.integers(-5, 350)).map(sorted))
+def test_any_starts_give_disjoint_sentences_that_cover_all_visible_text(text, starts):
+    spans = sentence_spans(text, starts=starts)
+    assert all(low < high for low, high in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+    covered = {place for low, high in spans for place in range(low, high)}
+    assert {i for i, c in enumerate(text) if not c.isspace()} <= covered
+
+
+def test_a_part_of_a_text_is_cut_as_the_whole_was():
+    text = "Net sales\nrose. Costs fell.\n\nRevenue 1 2\nProfit 3 4"
+    starts = [start - 4 for start in structure_of(text).starts if start >= 4]
+    assert [text[4:][low:high] for low, high in sentence_spans(text[4:], starts=starts)] == [
+        "sales\nrose.",
+        "Costs fell.",
+        "Revenue 1 2",
+        "Profit 3 4",
+    ]
+
+
+def test_sentences_without_a_limit_are_as_long_as_they_are():
+    text = "word " * 500 + "end. Next."
+    (long, short) = split(text, max_tokens=None)
+    assert (len(long), short) == (2504, "Next.")

@@ -119,3 +119,15 @@ def test_pages_come_with_their_raw_text(tmp_path):
     pumps = next(s for s in answer.sentences if "pumps" in s.text)
     assert pumps.verified
     assert answer.citations[pumps.citations[0] - 1].page == 2
+
+
+def test_where_the_sentences_of_a_passage_begin_is_known(evidence):
+    assert evidence.sentence_starts(passage(span=(10, len(TEXT)))) == [28, 57]
+    ready = "A ready passage about bananas."
+    assert evidence.sentence_starts(Passage(("n",), "", "ready", 0, len(ready), ready, 1)) == [0]
+
+
+def test_of_what_is_gone_or_has_no_span_no_sentence_is_known(evidence):
+    assert evidence.sentence_starts(passage("gone")) is None
+    assert evidence.sentence_starts(Passage(("n",), "", "plant", None, None, TEXT, 1)) is None
+    assert NoEvidence().sentence_starts(passage()) is None

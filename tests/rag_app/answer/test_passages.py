@@ -81,3 +81,9 @@ def test_a_node_that_is_not_ours_is_a_passage_too():
 
     (found,) = passages_of([NodeWithScore(node=TextNode(text="Plain."))])
     assert (found.text, found.file, found.pages, found.matches) == ("Plain.", "", (), ())
+
+
+def test_sentences_begin_where_it_is_known():
+    passages = passages_of([span(0, 60)])
+    told = sentences_of(passages, lambda passage: [0, 8, 40])
+    assert [(s.start, s.end) for s in told] == [(0, 8), (9, 39), (40, 60)]

@@ -9,12 +9,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from llama_index.core.schema import Document, IndexNode, TextNode
+from llama_index.core.schema import (
+    Document,
+    IndexNode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
 
 import pipelines.tokens
 import pipelines.worker
 import rag_app.ingest.parsing as parsing
 from pipelines.errors import ConfigError
+from pipelines.sentences import sentence_spans
 from pipelines.terms import search_terms
 from rag_app.ingest import IngestReport, ingest
 from rag_app.store.protocol import Store
@@ -345,6 +352,29 @@ def test_ready_passages_and_their_pieces_are_searched(store: Store, model: HashE
     assert {file.status for file in again.files} == {"unchanged"}
     assert again.embedded == 0
     assert store.verify() == []
+
+
+def test_where_sentences_begin_is_noted_of_files_and_of_ready_passages(
+    store: Store, folder: Path, model: HashEmbedding
+) -> None:
+    nodes = [TextNode(id_=f"p{n}", text="One thing. Another thing.") for n in "12"]
+    grouped = [
+        TextNode(
+            id_=f"g{n}",
+            text=f"Thing {n} is here. It is old.",
+            relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id="group")},
+        )
+        for n in "12"
+    ]
+    assert ingest(store, [folder, nodes, grouped], embed_model=model).ok
+    with store.snapshot() as snapshot:
+        sources = snapshot.sources()
+        for source in sources:
+            text = snapshot.text(source.document_id, 0, source.length)
+            noted = snapshot.sentence_starts(source.document_id, 0, source.length)
+            assert noted == [start for start, _ in sentence_spans(text, max_tokens=None)]
+            assert noted
+        assert snapshot.sentence_starts("group", 0, 99) == [0, 17, 29, 46]
 
 
 def test_further_kinds_of_ready_passages_come_from_the_store(

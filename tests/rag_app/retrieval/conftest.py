@@ -15,6 +15,7 @@ from pipelines.child_parent import ChildParentParser
 from pipelines.documents import adopt
 from pipelines.nodes import header_of
 from pipelines.sentence_window import SentenceWindowParser
+from pipelines.structure import structure_of
 from pipelines.text import search_terms
 from rag_app.retrieval.language import knows
 from rag_app.store.protocol import IndexConfig, Prepared, Store
@@ -60,9 +61,9 @@ def prepare(document: Document, config: IndexConfig) -> Prepared:
         for n in made
         if n.metadata["kind"] == "parent"
     }
-    return Prepared(
-        (document.metadata["file_path"] or document.id_,), document, made, vectors, terms
-    )
+    name = document.metadata["file_path"] or document.id_
+    starts = structure_of(document.text).starts
+    return Prepared((name,), document, made, vectors, terms, sentences=starts)
 
 
 def make_store(path: Path, texts: Texts, metadata: Mapping[str, Any], **config: Any) -> Store:

@@ -90,6 +90,7 @@ def prepared(
         nodes=[*parents, *children],
         vectors={"child-128": (ids, matrix.reshape(-1, DIMENSION))},
         terms={node.node_id: Counter(node.text.lower().split()) for node in parents},
+        sentences=[node.start_char_idx for node in children],
     )
 
 

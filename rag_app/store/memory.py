@@ -1,0 +1,75 @@
+"""What never changes of an index, remembered between the queries of one process.
+
+A row number is never used twice, so neither the id of a node nor the pages of a
+content can become wrong; those of what was removed are only of no more use.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from rag_app.store.codec import unpack_id
+
+if TYPE_CHECKING:
+    from pipelines.documents import Page
+
+_MOST_IDS = 50_000  # some 10 MB
+_MOST_PAGES = 20_000  # some 5 MB
+
+
+class Memory:
+    """The ids of the nodes of one index, by row, and the pages of its contents."""
+
+    def __init__(self) -> None:
+        # Emptied by putting another one in place: a thread may be reading it.
+        self._ids: dict[int, str] = {}
+        self._pages: dict[int, Sequence[Page]] = {}
+        self._held = 0  # pages
+
+    def ids(self, sql: sqlite3.Connection, rows: Collection[int]) -> dict[int, str]:
+        """Return the id of each row; rows that are not here are left out."""
+        known = self._ids
+        found = {row: known[row] for row in rows if row in known}
+        missing = [row for row in rows if row not in found]
+        if missing:
+            rows_as_json = json.dumps(sorted(set(missing)))
+            new = unpacked(
+                sql.execute(
+                    "SELECT node, node_id FROM nodes"
+                    " WHERE node IN (SELECT value FROM json_each(?))",
+                    (rows_as_json,),
+                ).fetchall()
+            )
+            if len(known) + len(new) > _MOST_IDS:
+                known = self._ids = {}
+            known.update(new)
+            found |= new
+        return found
+
+    def pages(self, sql: sqlite3.Connection, content: int) -> Sequence[Page]:
+        """Return the pages of a content in order, without their raw text."""
+        from pipelines.documents import Page
+
+        known = self._pages
+        if content not in known:
+            rows = sql.execute(
+                "SELECT number, label, start, stop FROM pages WHERE content = ?"
+                " ORDER BY start, position",
+                (content,),
+            ).fetchall()
+            new = [Page(number, label, start, stop, "") for number, label, start, stop in rows]
+            if self._held + len(new) > _MOST_PAGES:
+                known = self._pages = {}
+                self._held = 0
+            known[content] = new
+            self._held += len(new)
+            return new
+        return known[content]
+
+
+def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:
+    """Return node ids by row."""
+    return {row: unpack_id(stored) for row, stored in rows}

@@ -1,0 +1,109 @@
+"""Where sentences begin: noted with the content, read by span, and not needed."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_app.store.merge import merge
+from rag_app.store.protocol import Store
+from rag_app.store.schema import DATABASE
+from rag_app.store.sentences import read_sentences, write_sentences
+from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from tests.rag_app.store.make import CONFIG, prepared
+
+LENGTH = 30_000
+CATS = prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."])
+
+
+def starts(store: Store, name: str, start: int = 0, end: int = 99) -> list[int] | None:
+    with store.snapshot() as snapshot:
+        source = snapshot.find(name)
+        assert source is not None
+        return snapshot.sentence_starts(source.document_id, start, end)
+
+
+@given(
+    st.sets(st.integers(0, LENGTH - 1), max_size=60).map(sorted),
+    st.integers(0, LENGTH),
+    st.integers(0, LENGTH),
+)
+def test_any_span_holds_the_sentences_that_begin_in_it(
+    noted: list[int], start: int, stop: int
+) -> None:
+    sql = sqlite3.connect(":memory:")
+    sql.execute("CREATE TABLE sentences (content, reach, starts, PRIMARY KEY (content, reach))")
+    write_sentences(sql, 1, LENGTH, noted)
+    write_sentences(sql, 2, 9, [3])
+    assert read_sentences(sql, 1, start, stop) == [at for at in noted if start <= at < stop]
+    sql.close()
+
+
+def test_sentences_of_a_content_are_read_by_span(store: Store) -> None:
+    with store.writer() as writer:
+        writer.put(CATS)
+    assert starts(store, "/a.pdf") == CATS.sentences
+    assert starts(store, "/a.pdf", 1, 10) == [9]
+    assert starts(store, "/a.pdf", 1, 9) == []
+
+
+def test_where_nobody_noted_sentences_they_are_not_known(store: Store) -> None:
+    with store.writer() as writer:
+        writer.put(replace(CATS, sentences=None))
+        writer.put(replace(prepared("/b.pdf", ["Fish swim."]), sentences=[]))
+    assert starts(store, "/a.pdf") is None
+    assert starts(store, "/b.pdf") == []
+    assert store.verify() == []
+
+
+def test_sentences_noted_later_are_kept_and_never_twice(store: Store) -> None:
+    with store.writer() as writer:
+        writer.put(replace(CATS, sentences=None))
+        writer.extend(CATS)
+        writer.extend(replace(CATS, sentences=[5]))
+    assert starts(store, "/a.pdf") == CATS.sentences
+
+
+def test_sentences_go_with_their_content(store: Store) -> None:
+    with store.writer() as writer:
+        writer.put(CATS)
+        writer.put(prepared("/a.pdf", ["Another text. It is short."]))
+    assert starts(store, "/a.pdf") == [0, 13]
+    assert store.verify() == []
+
+
+def test_a_merge_takes_sentences_along(tmp_path: Path) -> None:
+    for name, content in (("A", CATS), ("B", replace(prepared("/b.pdf", ["x"]), sentences=None))):
+        with create_store(tmp_path / name, CONFIG) as store, store.writer() as writer:
+            writer.put(content)
+    merge({name: tmp_path / name for name in "AB"}, tmp_path / "C")
+    with open_store(tmp_path / "C") as store:
+        assert starts(store, "/a.pdf") == CATS.sentences
+        assert starts(store, "/b.pdf") is None
+
+
+@pytest.fixture
+def earlier(tmp_path: Path) -> SqliteStore:
+    """An index as an earlier version wrote it: without the table."""
+    with create_store(tmp_path / "index", CONFIG) as store, store.writer() as writer:
+        writer.put(CATS)
+    sql = sqlite3.connect(tmp_path / "index" / DATABASE)
+    sql.execute("DROP TABLE sentences")
+    sql.close()
+    return open_store(tmp_path / "index")
+
+
+def test_an_index_without_the_table_is_read_and_written(earlier: SqliteStore) -> None:
+    assert starts(earlier, "/a.pdf") is None
+    assert earlier.verify() == []
+    with earlier.writer() as writer:
+        writer.put(prepared("/b.pdf", ["Fish swim. They eat."]))
+        writer.remove(["/a.pdf"])
+    assert starts(earlier, "/b.pdf") == [0, 10]
+    assert earlier.verify() == []
+    earlier.close()
