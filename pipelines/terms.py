@@ -12,6 +12,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from pipelines.stopwords import STOP_WORDS
@@ -59,6 +60,7 @@ _LONGEST_EXACT = 64
 _LONGEST_TOKEN = 256
 _CACHED_LENGTH = 40
 _CACHE_LIMIT = 50_000
+_MOST_SENTENCES = 1024  # some 10 MB in Japanese, whose sentences have many terms
 
 
 # A stemmer may serve one thread only.
@@ -83,6 +85,15 @@ _known = _Known()
 def search_terms(text: str) -> list[str]:
     """Return the terms of a text in reading order, repeated as often as they occur."""
     return list(chain.from_iterable(map(_known.__getitem__, prepare(text).split())))
+
+
+@lru_cache(maxsize=_MOST_SENTENCES)
+def sentence_terms(text: str) -> tuple[str, ...]:
+    """Return what :func:`search_terms` does, of a sentence that is looked at more than once.
+
+    Evidence and answer look at the same ones, and so do questions about one passage.
+    """
+    return tuple(search_terms(text))
 
 
 def prepare(text: str) -> str:

@@ -11,7 +11,7 @@ import unicodedata
 from pipelines.content import content_words
 from pipelines.scripts import is_sentence, language_name, script_of, scripts_in
 from pipelines.sentences import sentence_spans
-from pipelines.terms import TERMS_VERSION, search_terms
+from pipelines.terms import TERMS_VERSION, search_terms, sentence_terms
 from pipelines.tokens import TOKENIZER_NAME, count_tokens
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "scripts_in",
     "search_terms",
     "sentence_spans",
+    "sentence_terms",
 ]
 
 _LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
-from pipelines.text import search_terms, sentence_spans
+from pipelines.text import sentence_spans, sentence_terms
 
 # Longer than the sentences that are searched (128): an answer should not stop at a comma.
 MAX_SENTENCE_TOKENS = 256
@@ -68,7 +67,7 @@ class Passage:
     matches: tuple[Match, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Sentence:
     """One sentence of a passage.
 
@@ -85,10 +84,10 @@ class Sentence:
     end: int
     text: str
 
-    @cached_property
+    @property
     def terms(self) -> Sequence[str]:
         """Its search terms, repetitions included."""
-        return search_terms(self.text)
+        return sentence_terms(self.text)
 
 
 StartsOf = Callable[[Passage], Sequence[int] | None]

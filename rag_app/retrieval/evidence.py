@@ -12,7 +12,7 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 
-from pipelines.text import search_terms, sentence_spans
+from pipelines.text import sentence_spans, sentence_terms
 from rag_app.retrieval.passages import Passage, fetch
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
@@ -201,7 +201,7 @@ def best_sentence(text: str, query: str, starts: tuple[int, ...] | None = None) 
 
 def _best(text: str, spans: Sequence[Span], wanted: set[str]) -> Span | None:
     """Return the span that holds most of the wanted terms, the first of equal ones."""
-    held = [wanted.intersection(search_terms(text[start:end])) for start, end in spans]
+    held = [wanted.intersection(sentence_terms(text[start:end])) for start, end in spans]
     counts = Counter(chain.from_iterable(held))
     scores = [math.fsum([1 / counts[term] for term in terms]) if terms else 0.0 for terms in held]
     best = max(scores, default=0.0)
