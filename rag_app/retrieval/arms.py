@@ -49,13 +49,13 @@ def fuse(strategy: Strategy, rankings: Sequence[Ranking]) -> list[Fused]:
     if not any(ranking.found for ranking in rankings):
         return []
     weights = [ranking.weight for ranking in rankings]
+    if strategy.fusion == "rrf":
+        ids = [[found.hit.passage_id for found in ranking.found] for ranking in rankings]
+        return reciprocal_rank_fusion(ids, weights, k=strategy.fusion_k)
     scored = [[(f.hit.passage_id, f.hit.score) for f in ranking.found] for ranking in rankings]
     if strategy.fusion == "max":
         return highest_score(scored)
-    if strategy.fusion == "convex":
-        return convex_combination(scored, weights)
-    ids = [[passage for passage, _ in pairs] for pairs in scored]
-    return reciprocal_rank_fusion(ids, weights, k=strategy.fusion_k)
+    return convex_combination(scored, weights)
 
 
 def owners_of(rankings: Iterable[Ranking]) -> dict[str, View]:

@@ -105,15 +105,14 @@ def _fuse(
     lists: Iterable[tuple[float, Iterable[Scored]]],
     combine: Callable[[Iterable[float]], float] = math.fsum,
 ) -> list[Fused]:
-    found: dict[str, list[Contribution]] = {}
+    found: dict[str, tuple[Contribution, ...]] = {}
     for source, (weight, pairs) in enumerate(lists):
         if weight == 0:
             continue
         for rank, (key, value) in enumerate(pairs, 1):
-            found.setdefault(key, []).append(Contribution(source, rank, value))
+            found[key] = (*found.get(key, ()), Contribution(source, rank, value))
     fused = [
-        Fused(key, combine([part.value for part in parts]), tuple(parts))
-        for key, parts in found.items()
+        Fused(key, combine([part.value for part in parts]), parts) for key, parts in found.items()
     ]
     return sorted(fused, key=lambda item: (-item.score, item.key))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -179,24 +179,25 @@ def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
         model = ranking.views[0].snapshot.config.embed_model
         language = language_name(ranking.query)
         return replace(ranking, status="silent", reason=f"{model} does not know {language}")
-    scored = [
-        (found.hit.score, found)
-        for view in able
-        for found in _vector_hits(ranking, view, depth, vectors)
-    ]
-    return _merged(ranking, scored, depth)
+    found = {}
+    for view in able:
+        vector, within = vectors.get(view, ranking.query), view.scope(ranking.tier)
+        found[view] = view.snapshot.search_vectors(ranking.arm.kind, vector, depth, within)
+    return _merged(ranking, found, dict.fromkeys(found, 1.0), depth)
 
 
 def _by_words(ranking: Ranking, depth: int) -> Ranking:
     terms = query_terms(ranking.query, ranking.arm.kind)
-    scored = []
-    for view in ranking.views:
-        within = view.scope(ranking.tier)
-        hits = view.snapshot.search_words(ranking.arm.kind, terms, depth, within)
-        # BM25 of two collections is comparable as the share of the question that is found.
-        whole = 1.0 if len(ranking.views) == 1 else _weight_of(terms, view, ranking.arm.kind)
-        scored += [(hit.score / whole, Found(hit, view)) for hit in hits]
-    return _merged(ranking, scored, depth)
+    found = {
+        view: view.snapshot.search_words(ranking.arm.kind, terms, depth, view.scope(ranking.tier))
+        for view in ranking.views
+    }
+    # BM25 of two collections is comparable as the share of the question that is found.
+    whole = {
+        view: 1.0 if len(found) == 1 else _weight_of(terms, view, ranking.arm.kind)
+        for view in found
+    }
+    return _merged(ranking, found, whole, depth)
 
 
 def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
@@ -207,19 +208,23 @@ def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
     )
 
 
-def _vector_hits(ranking: Ranking, view: View, depth: int, vectors: QueryVectors) -> list[Found]:
-    vector = vectors.get(view, ranking.query)
-    within = view.scope(ranking.tier)
-    hits = view.snapshot.search_vectors(ranking.arm.kind, vector, depth, within)
-    return [Found(hit, view) for hit in hits]
+def _merged(
+    ranking: Ranking,
+    found: Mapping[View, Sequence[Hit]],
+    whole: Mapping[View, float],
+    depth: int,
+) -> Ranking:
+    """Return the ranking with the hits of all indexes, by the share of ``whole`` that they score.
 
-
-def _merged(ranking: Ranking, scored: list[tuple[float, Found]], depth: int) -> Ranking:
-    scored.sort(key=lambda pair: (-pair[0], pair[1].hit.passage_id))
-    best: dict[str, Found] = {}
-    for _, found in scored:
-        best.setdefault(found.hit.passage_id, found)
-    kept = tuple(best.values())[:depth]
+    A passage that is in several indexes has the place of its best hit.
+    """
+    kept = [Found(hit, view) for view, hits in found.items() for hit in hits]
+    if len(found) > 1:
+        kept.sort(key=lambda one: (-one.hit.score / whole[one.view], one.hit.passage_id))
+        best: dict[str, Found] = {}
+        for one in kept:
+            best.setdefault(one.hit.passage_id, one)
+        kept = list(best.values())[:depth]
     if not kept:
         return replace(ranking, status="nothing", reason="nothing matches")
-    return replace(ranking, found=kept)
+    return replace(ranking, found=tuple(kept))

@@ -25,6 +25,7 @@ from rag_app.store.segments import Bools, VectorSegment
 
 Floats = npt.NDArray[np.float64]
 Q = TypeVar("Q")
+N = TypeVar("N", bound=np.generic)
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
 
 
@@ -89,11 +90,11 @@ class VectorSearch:
             return []
         passes = [self._pass(index, unit, allowed) for index in range(len(self._view.segments))]
         # No passage of a rank above ``depth`` scores less than this.
-        least = self._view.kth(np.concatenate([one.tops - one.error for one in passes]), depth)
+        least = self._view.kth(_joined([one.tops - one.error for one in passes]), depth)
         chosen = [(one.segment, _candidates(one, least)) for one in passes]
-        passages = np.concatenate([segment.passages[rows] for segment, rows in chosen])
-        nodes = np.concatenate([segment.nodes[rows] for segment, rows in chosen])
-        vectors = np.concatenate([segment.matrix[rows] for segment, rows in chosen])
+        passages = _joined([segment.passages[rows] for segment, rows in chosen])
+        nodes = _joined([segment.nodes[rows] for segment, rows in chosen])
+        vectors = _joined([segment.matrix[rows] for segment, rows in chosen])
         near = np.vecdot(vectors, unit)
         keep = leading(passages, near, depth, 2 * rounding_bound(len(unit)))
         return best_of(passages[keep], nodes[keep], _exact(vectors[keep], unit), depth)
@@ -225,6 +226,11 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
     if executor:
         executor.shutdown(wait=False)
     return found
+
+
+def _joined(arrays: Sequence[npt.NDArray[N]]) -> npt.NDArray[N]:
+    """Return arrays as one; most indexes have one segment, which is not copied."""
+    return arrays[0] if len(arrays) == 1 else np.concatenate(arrays)
 
 
 def _exact(vectors: Vector, unit: Vector) -> Floats:
