@@ -88,6 +88,7 @@ def parse(
                 nodes += _below(document, passage, chunking)
                 first = passage.start_char_idx or 0
                 starts += [first + start for start in structure_of(passage.text).starts]
+    structure_of.cache_clear()  # no other parser asks for it; of a long report some 10 MB
     lists = {LIST: _japanese(document, nodes)} if LIST in chunking.words else {}
     return Parsed(document, nodes, count_terms(nodes, chunking.words), lists, starts)
 

@@ -21,7 +21,6 @@ from queue import Queue
 
 from pipelines.errors import RagError, ReadError
 from pipelines.reading import ReadPdf
-from pipelines.structure import structure_of
 from pipelines.worker import read_or_error
 from rag_app.ingest.parsing import Chunking, Parsed, parse_read
 from rag_app.settings import child_environment
@@ -113,7 +112,6 @@ class _Pool:
                     self._end(worker)
                     worker = None  # the next file gets a new one
                 outcome = _parsed(path, read, self._chunking)
-                structure_of.cache_clear()  # of a long report some 10 MB
                 with self._ready:
                     self._done[index] = outcome
                     self._ready.notify_all()
