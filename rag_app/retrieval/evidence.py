@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import chain
 from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 
-from pipelines.text import sentence_spans, sentence_terms
 from rag_app.retrieval.passages import Passage, fetch
-from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
+from rag_app.retrieval.sentences import MatchedSentences, Span
 
-Span = tuple[int, int]
 HIDDEN_KEYS = ("matched", "origin", "page")
 
 
@@ -60,17 +54,23 @@ def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> 
     # Words are found in the passage itself, which was read already.
     pieces = {p.id: p.node for p in passages if p.id in found and found[p.id].view is p.view}
     pieces |= fetch(found.keys() - pieces.keys(), lambda key: found[key].view)
+    sentences = MatchedSentences()
     return [
-        NodeWithScore(node=_returned(passage, matches[passage.id], pieces), score=passage.score)
+        NodeWithScore(
+            node=_returned(passage, matches[passage.id], pieces, sentences), score=passage.score
+        )
         for passage in passages
     ]
 
 
 def _returned(
-    passage: Passage, matches: Sequence[Match], pieces: Mapping[str, BaseNode]
+    passage: Passage,
+    matches: Sequence[Match],
+    pieces: Mapping[str, BaseNode],
+    sentences: MatchedSentences,
 ) -> BaseNode:
     node = as_window(passage.node, passage.view, passage.window)
-    entries = [(match, _matched(match, pieces, node)) for match in matches]
+    entries = [(match, _matched(match, pieces, node, sentences)) for match in matches]
     # Of equal votes the narrower evidence says more about where to look.
     entries.sort(key=lambda pair: (-pair[0].value, len(pair[1]["text"]), pair[1]["arm"]))
     matched = [entry for _, entry in entries]
@@ -120,7 +120,9 @@ def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
     return widened
 
 
-def _matched(match: Match, pieces: Mapping[str, BaseNode], passage: BaseNode) -> dict[str, Any]:
+def _matched(
+    match: Match, pieces: Mapping[str, BaseNode], passage: BaseNode, sentences: MatchedSentences
+) -> dict[str, Any]:
     hit, ranking = match.found.hit, match.ranking
     piece = pieces.get(hit.node_id, passage)
     entry = {
@@ -128,20 +130,23 @@ def _matched(match: Match, pieces: Mapping[str, BaseNode], passage: BaseNode) ->
         "rank": match.rank,
         "score": hit.score,
         "node_id": hit.node_id,
-        **place_of(ranking, match.found, piece, passage),
+        **place_of(ranking, match.found, piece, passage, sentences),
     }
     return {**entry, "query": ranking.query} if ranking.generated else entry
 
 
-def place_of(ranking: Ranking, found: Found, piece: BaseNode, passage: BaseNode) -> dict[str, Any]:
+def place_of(
+    ranking: Ranking,
+    found: Found,
+    piece: BaseNode,
+    passage: BaseNode,
+    sentences: MatchedSentences,
+) -> dict[str, Any]:
     """Return what matched: ``text``, ``pages``, and ``start`` and ``end`` in the document.
 
-    Vectors match the whole node; words match the sentence that holds most of them.
+    Vectors match the whole node; words match the sentence that says most of the query.
     """
-    inner = None
-    if ranking.arm.how == "words":
-        starts = _sentence_starts(piece, found.view)
-        inner = best_sentence(piece.get_content(), ranking.query, starts)
+    inner = sentences.span(ranking, found, piece) if ranking.arm.how == "words" else None
     place = _place(piece, found.view, inner)
     if not place["pages"]:
         # A piece (a text that is no part of the passage) lies where its passage lies.
@@ -163,49 +168,6 @@ def _place(piece: BaseNode, view: View, inner: Span | None) -> dict[str, Any]:
                 within = view.snapshot.page_spans(piece.ref_doc_id, start, end)
                 pages = [page.number for page in within if page.number is not None]
     return {"text": text, "pages": pages, "start": start, "end": end}
-
-
-def _sentence_starts(piece: BaseNode, view: View) -> tuple[int, ...] | None:
-    """Return where sentences begin in a node's text, where the index knows."""
-    start = getattr(piece, "start_char_idx", None)
-    end = getattr(piece, "end_char_idx", None)
-    if start is None or end is None or piece.ref_doc_id is None:
-        return None
-    starts = view.snapshot.sentence_starts(piece.ref_doc_id, start, end)
-    return None if starts is None else tuple(at - start for at in starts)
-
-
-# Two lists of words look for it in the same passage, one after the other.
-@lru_cache(maxsize=16)
-def best_sentence(text: str, query: str, starts: tuple[int, ...] | None = None) -> Span | None:
-    """Return the span of the sentence that holds most of the query's terms, else None.
-
-    A term that is rare in the text counts more: ``1 / (sentences that hold it)``.
-    Of a sentence that is too long to show, the part that holds most of them is returned.
-
-    Args:
-        text: of a passage.
-        query: its terms are looked for.
-        starts: where sentences begin in the text; None: they are found here.
-    """
-    wanted = set(query_terms(query))
-    best = _best(text, sentence_spans(text, max_tokens=None, starts=starts), wanted)
-    if best is None:
-        return None
-    start, end = best
-    parts = sentence_spans(text[start:end], starts=())
-    if len(parts) == 1:
-        return best
-    return _best(text, [(start + low, start + high) for low, high in parts], wanted)
-
-
-def _best(text: str, spans: Sequence[Span], wanted: set[str]) -> Span | None:
-    """Return the span that holds most of the wanted terms, the first of equal ones."""
-    held = [wanted.intersection(sentence_terms(text[start:end])) for start, end in spans]
-    counts = Counter(chain.from_iterable(held))
-    scores = [math.fsum([1 / counts[term] for term in terms]) if terms else 0.0 for terms in held]
-    best = max(scores, default=0.0)
-    return spans[scores.index(best)] if best else None
 
 
 def _with(keys: Sequence[str], more: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.passages import fetch
 from rag_app.retrieval.rankings import Found, Ranking
 from rag_app.retrieval.result import RetrievalResult
+from rag_app.retrieval.sentences import MatchedSentences
 
 _SNIPPET = 160
 _TIERS = ("", " in the named documents", " in those named best")
@@ -154,6 +155,7 @@ class _Reader:
                     self._found[number, found.hit.passage_id] = found
         self._owners = holders
         self._nodes = fetch(holders, holders.__getitem__)
+        self._sentences = MatchedSentences()
         self._returned = {passage.id for passage in result.reading.passages}
 
     def arm(self, ranking: Ranking) -> ArmList:
@@ -224,7 +226,7 @@ class _Reader:
         piece, passage = (self._nodes.get(key) for key in (found.hit.node_id, found.hit.passage_id))
         if piece is None or passage is None:
             return {"pages": [], "text": ""}
-        return place_of(ranking, found, piece, passage)
+        return place_of(ranking, found, piece, passage, self._sentences)
 
 
 def _file(node: BaseNode | None) -> str:

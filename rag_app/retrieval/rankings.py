@@ -201,11 +201,17 @@ def _by_words(ranking: Ranking, depth: int) -> Ranking:
 
 
 def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
+    weights = term_weights(view, kind, terms)
+    return math.fsum(weights[term] for term in terms)
+
+
+def term_weights(view: View, kind: str, terms: Sequence[str]) -> dict[str, float]:
+    """Return the IDF weight of each term among the nodes of a kind, as BM25 has it."""
     total, counts = view.snapshot.document_frequencies(kind, set(terms))
-    return math.fsum(
-        math.log(1 + (total - counts.get(term, 0) + 0.5) / (counts.get(term, 0) + 0.5))
+    return {
+        term: math.log(1 + (total - counts.get(term, 0) + 0.5) / (counts.get(term, 0) + 0.5))
         for term in terms
-    )
+    }
 
 
 def _merged(

@@ -45,6 +45,7 @@ class SqliteSnapshot:
         self._sql = sql
         self._views = views
         self._kinds: dict[str, int] | None = None
+        self._term_ids: dict[str, int | None] = {}
         # The same query is put to several selections of passages.
         self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
         self._word_searches: dict[tuple[int, tuple[str, ...]], WordSearch] = {}
@@ -96,9 +97,8 @@ class SqliteSnapshot:
             return []
 
         def make() -> WordSearch:
-            ids = parts.find_terms(self._sql, terms)
             view = self._views.words(self._sql, number, self._stamp)
-            return view.search([ids[term] for term in terms if term in ids])
+            return view.search([found for found in self._terms(terms) if found is not None])
 
         search = _kept(self._word_searches, (number, tuple(terms)), make)
         return self._hits(search.best(depth, self._mask(within)), depth)
@@ -109,8 +109,8 @@ class SqliteSnapshot:
         if number is None:
             return 0, dict.fromkeys(terms, 0)
         view = self._views.words(self._sql, number, self._stamp)
-        ids = parts.find_terms(self._sql, list(terms))
-        return view.count, {term: view.frequency(ids[term]) if term in ids else 0 for term in terms}
+        found = zip(terms, self._terms(terms), strict=True)
+        return view.count, {term: 0 if id_ is None else view.frequency(id_) for term, id_ in found}
 
     def select(
         self, filters: MetadataFilters | None = None, *, scripts: Collection[str] | None = None
@@ -198,6 +198,14 @@ class SqliteSnapshot:
         ids = self._memory.ids(self._sql, [row for one in scored for row in one[:2]])
         hits = [Hit(ids[item.passage], ids[item.node], item.score) for item in scored]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:depth]
+
+    def _terms(self, terms: Collection[str]) -> list[int | None]:
+        """Return the number of each term; None for one that the index does not know."""
+        new = [term for term in terms if term not in self._term_ids]
+        if new:
+            found = parts.find_terms(self._sql, new)
+            self._term_ids |= {term: found.get(term) for term in new}
+        return [self._term_ids[term] for term in terms]
 
     def _passages(self) -> PassageTable:
         return self._remember("passages", lambda: load_passages(self._sql, self.generation))

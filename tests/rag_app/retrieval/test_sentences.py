@@ -1,0 +1,97 @@
+"""The sentence that is shown for what words matched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from rag_app.retrieval.queries import query_terms
+from rag_app.retrieval.retriever import StrategyRetriever
+from rag_app.retrieval.sentences import best_sentence
+
+
+def even(query):
+    """Every term of a query weighs the same."""
+    return dict.fromkeys(query_terms(query), 1.0)
+
+
+def span(text, query):
+    found = best_sentence(text, even(query))
+    return None if found is None else text[slice(*found)].strip()
+
+
+def test_best_sentence_holds_most_of_the_question():
+    text = "The pump is red. The pump has a valve of steel. The valve is old."
+    assert span(text, "steel valve of the pump") == "The pump has a valve of steel."
+
+
+def test_best_sentence_prefers_a_word_that_is_rare_in_the_text():
+    text = "The pump is red. The pump is new. The pump is old. Its number is 450."
+    assert span(text, "pump 450") == "Its number is 450."
+
+
+def test_best_sentence_in_japanese():
+    assert (
+        span("京都は古い都です。東京は日本の首都です。", "日本の首都") == "東京は日本の首都です。"
+    )
+
+
+def test_best_sentence_of_texts_without_the_words_is_none():
+    assert best_sentence("The pump is red.", even("首都")) is None
+    assert best_sentence("", even("pump")) is None
+    assert best_sentence("The pump.", {}) is None
+
+
+def test_best_sentence_of_a_long_passage_is_whole_over_line_ends():
+    filler = "The pump is red and new.\n" * 200
+    text = f"{filler}The pressure of the\nvalve must not\nexceed 16 bar.\n{filler}"
+    found = span(text, "pressure of the valve")
+    assert found == "The pressure of the\nvalve must not\nexceed 16 bar."
+
+
+def test_best_sentence_is_taken_from_sentences_that_are_known():
+    text = "The pump is red. The valve is new. It is shut."
+    assert best_sentence(text, even("valve"), (0, 17)) == (17, len(text))
+    assert best_sentence(text, even("valve"), (0, 10, 30)) == (10, 29)
+
+
+def test_best_sentence_of_a_long_one_is_its_best_part():
+    rows = "\n".join(f"Row {n} of the pump" for n in range(60))
+    text = f"{rows}\nthe valve is new\n{rows}"
+    start, end = best_sentence(text, even("valve"), ())
+    assert "the valve is new" in text[start:end]
+    assert end - start < len(text) / 2
+
+
+def test_evidence_lies_in_the_sentences_that_the_index_noted(build):
+    store = build({"a.pdf": ["The pump is red. The valve is new. It is shut."]})
+    retriever = StrategyRetriever(store, "bm25")
+    assert matched(retriever.retrieve("valve")) == ["The valve is new."]
+    with store.writer() as writer, store.snapshot() as snapshot:
+        content = snapshot.export(snapshot.sources()[0].content_hash)
+        writer.put(replace(content, sentences=[0, 35]))
+    assert matched(retriever.retrieve("valve")) == ["The pump is red. The valve is new."]
+
+
+def matched(found):
+    return [entry["text"] for node in found for entry in node.node.metadata["matched"]]
+
+
+def test_words_that_stand_in_every_passage_count_little(build):
+    """The running head of one company's report names it once on each page."""
+    pages = [
+        f"ACME SYSTEMS\n\nThe cash flow of year {n} is shown here. The cash flow grew by {n} %."
+        for n in range(12)
+    ]
+    store = build({"a.pdf": [page + " It is steel. " * 25 for page in pages]})
+    found = StrategyRetriever(store, "bm25", similarity_top_k=1).retrieve("acme cash flow of 7")
+    assert matched(found) == ["The cash flow of year 7 is shown here."]
+
+
+def test_a_passage_that_says_more_than_its_place_is_cut_by_itself(build):
+    store = build({"a.pdf": ["The pump is red. The valve is new. It is shut."]})
+    with store.writer() as writer, store.snapshot() as snapshot:
+        content = snapshot.export(snapshot.sources()[0].content_hash)
+        parent = next(node for node in content.nodes if node.metadata["kind"] == "parent")
+        parent.text = "Added words stand first. The valve is new."
+        writer.put(content)
+    assert matched(StrategyRetriever(store, "bm25").retrieve("valve")) == ["The valve is new."]
