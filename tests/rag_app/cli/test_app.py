@@ -176,3 +176,23 @@ def test_what_happens_outside_a_command_is_one_line_too(rag, monkeypatch, error,
     monkeypatch.setattr("rag_app.cli.app.abandon", lambda stream: None)
     done = rag("--version")
     assert (done.code, done.out, done.err) == (code, "", said)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["nothing"], 2)])
+def test_the_process_ends_with_its_exit_code_and_what_was_registered(arguments, code):
+    program = (
+        "import atexit, sys\n"
+        "from rag_app.__main__ import script\n"
+        "atexit.register(lambda: print('the last words'))\n"
+        f"sys.argv[1:] = {arguments!r}\n"
+        "script()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == code
+    assert done.stdout.endswith("the last words\n")
+    assert ("error:" in done.stderr) == bool(code)
