@@ -33,7 +33,7 @@ from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
 from rag_app.retrieval.sentences import MatchedSentences, Span
 from rag_app.retrieval.strategy import Arm
-from rag_app.store.protocol import Hit, Snapshot
+from rag_app.store.protocol import Snapshot
 
 FILE = RESULTS / "evidence.json"
 SETS = ("xquad", "jaquad", "jsquad", "financebench")
@@ -147,7 +147,7 @@ def _both(
     question: str, passage: BaseNode, view: View, sentences: MatchedSentences
 ) -> tuple[Span | None, Span | None]:
     """Return the product's sentence of a passage, and the one by rarity alone."""
-    found = Found(Hit(passage.node_id, passage.node_id, 0.0), view)
+    found = Found(passage.node_id, passage.node_id, 0.0, view)
     ours = sentences.span(Ranking(WORDS, question, (view,)), found, passage)
     return ours, _by_rarity(passage.get_content(), question)
 

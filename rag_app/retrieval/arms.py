@@ -50,9 +50,9 @@ def fuse(strategy: Strategy, rankings: Sequence[Ranking]) -> list[Fused]:
         return []
     weights = [ranking.weight for ranking in rankings]
     if strategy.fusion == "rrf":
-        ids = [[found.hit.passage_id for found in ranking.found] for ranking in rankings]
+        ids = [[found.passage_id for found in ranking.found] for ranking in rankings]
         return reciprocal_rank_fusion(ids, weights, k=strategy.fusion_k)
-    scored = [[(f.hit.passage_id, f.hit.score) for f in ranking.found] for ranking in rankings]
+    scored = [[(f.passage_id, f.score) for f in ranking.found] for ranking in rankings]
     if strategy.fusion == "max":
         return highest_score(scored)
     return convex_combination(scored, weights)
@@ -63,7 +63,7 @@ def owners_of(rankings: Iterable[Ranking]) -> dict[str, View]:
     owners: dict[str, View] = {}
     for ranking in rankings:
         for found in ranking.found:
-            owners.setdefault(found.hit.passage_id, found.view)
+            owners.setdefault(found.passage_id, found.view)
     return owners
 
 

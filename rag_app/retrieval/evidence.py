@@ -36,7 +36,7 @@ def matches_of(passage: Passage, rankings: Sequence[Ranking]) -> list[Match]:
         for part in member.contributions:
             ranking = rankings[part.source]
             found = _in(ranking, member.key)
-            key = (ranking.arm.name, ranking.query, found.hit.node_id)
+            key = (ranking.arm.name, ranking.query, found.node_id)
             match = Match(ranking, part.rank, found, part.value)
             if key not in best or match.value > best[key].value:
                 best[key] = match
@@ -44,13 +44,13 @@ def matches_of(passage: Passage, rankings: Sequence[Ranking]) -> list[Match]:
 
 
 def _in(ranking: Ranking, passage_id: str) -> Found:
-    return next(found for found in ranking.found if found.hit.passage_id == passage_id)
+    return next(found for found in ranking.found if found.passage_id == passage_id)
 
 
 def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> list[NodeWithScore]:
     """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
     matches = {passage.id: matches_of(passage, rankings) for passage in passages}
-    found = {m.found.hit.node_id: m.found for group in matches.values() for m in group}
+    found = {m.found.node_id: m.found for group in matches.values() for m in group}
     # Words are found in the passage itself, which was read already.
     pieces = {p.id: p.node for p in passages if p.id in found and found[p.id].view is p.view}
     pieces |= fetch(found.keys() - pieces.keys(), lambda key: found[key].view)
@@ -123,7 +123,7 @@ def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
 def _matched(
     match: Match, pieces: Mapping[str, BaseNode], passage: BaseNode, sentences: MatchedSentences
 ) -> dict[str, Any]:
-    hit, ranking = match.found.hit, match.ranking
+    hit, ranking = match.found, match.ranking
     piece = pieces.get(hit.node_id, passage)
     entry = {
         "arm": ranking.arm.name,

@@ -150,9 +150,9 @@ class _Reader:
         self._found: dict[tuple[int, str], Found] = {}
         for number, ranking in enumerate(result.rankings):
             for rank, found in enumerate(ranking.found):
-                if rank < top or found.hit.passage_id in shown:
-                    holders[found.hit.node_id] = holders[found.hit.passage_id] = found.view
-                    self._found[number, found.hit.passage_id] = found
+                if rank < top or found.passage_id in shown:
+                    holders[found.node_id] = holders[found.passage_id] = found.view
+                    self._found[number, found.passage_id] = found
         self._owners = holders
         self._nodes = fetch(holders, holders.__getitem__)
         self._sentences = MatchedSentences()
@@ -207,11 +207,11 @@ class _Reader:
         place = self._place(ranking, found)
         return Row(
             rank=rank,
-            score=found.hit.score,
-            passage_id=found.hit.passage_id,
-            node_id=found.hit.node_id,
+            score=found.score,
+            passage_id=found.passage_id,
+            node_id=found.node_id,
             origin=found.view.origin,
-            file=_file(self._nodes.get(found.hit.passage_id)),
+            file=_file(self._nodes.get(found.passage_id)),
             pages=tuple(place["pages"]),
             text=place["text"],
         )
@@ -223,7 +223,7 @@ class _Reader:
         return Share(source, ranking.arm.name, ranking.query, ranking.tier, rank, value, text)
 
     def _place(self, ranking: Ranking, found: Found) -> dict[str, Any]:
-        piece, passage = (self._nodes.get(key) for key in (found.hit.node_id, found.hit.passage_id))
+        piece, passage = (self._nodes.get(key) for key in (found.node_id, found.passage_id))
         if piece is None or passage is None:
             return {"pages": [], "text": ""}
         return place_of(ranking, found, piece, passage, self._sentences)

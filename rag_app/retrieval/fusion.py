@@ -36,11 +36,21 @@ class Contribution(NamedTuple):
 
 
 class Fused(NamedTuple):
-    """One key with its score and where the score comes from, in the order of the lists."""
+    """One key with its score and where the score comes from.
+
+    ``votes`` holds source, rank and value of each contribution, one after the other: of
+    the hundred and more keys of a query, few are asked for their contributions.
+    """
 
     key: str
     score: float
-    contributions: tuple[Contribution, ...]
+    votes: tuple[float, ...]
+
+    @property
+    def contributions(self) -> tuple[Contribution, ...]:
+        """What each list added, in the order of the lists."""
+        threes = zip(self.votes[::3], self.votes[1::3], self.votes[2::3], strict=True)
+        return tuple(Contribution(int(source), int(rank), value) for source, rank, value in threes)
 
 
 def reciprocal_rank_fusion(
@@ -105,15 +115,13 @@ def _fuse(
     lists: Iterable[tuple[float, Iterable[Scored]]],
     combine: Callable[[Iterable[float]], float] = math.fsum,
 ) -> list[Fused]:
-    found: dict[str, tuple[Contribution, ...]] = {}
+    found: dict[str, tuple[float, ...]] = {}
     for source, (weight, pairs) in enumerate(lists):
         if weight == 0:
             continue
         for rank, (key, value) in enumerate(pairs, 1):
-            found[key] = (*found.get(key, ()), Contribution(source, rank, value))
-    fused = [
-        Fused(key, combine([part.value for part in parts]), parts) for key, parts in found.items()
-    ]
+            found[key] = (*found.get(key, ()), source, rank, value)
+    fused = [Fused(key, combine(votes[2::3]), votes) for key, votes in found.items()]
     return sorted(fused, key=lambda item: (-item.score, item.key))
 
 

@@ -49,7 +49,9 @@ class View:
 class Found(NamedTuple):
     """A passage in a ranked list: its best node with the raw score, and the index it is in."""
 
-    hit: Hit
+    passage_id: str
+    node_id: str
+    score: float
     view: View
 
 
@@ -224,12 +226,12 @@ def _merged(
 
     A passage that is in several indexes has the place of its best hit.
     """
-    kept = [Found(hit, view) for view, hits in found.items() for hit in hits]
+    kept = [Found(*hit, view) for view, hits in found.items() for hit in hits]
     if len(found) > 1:
-        kept.sort(key=lambda one: (-one.hit.score / whole[one.view], one.hit.passage_id))
+        kept.sort(key=lambda one: (-one.score / whole[one.view], one.passage_id))
         best: dict[str, Found] = {}
         for one in kept:
-            best.setdefault(one.hit.passage_id, one)
+            best.setdefault(one.passage_id, one)
         kept = list(best.values())[:depth]
     if not kept:
         return replace(ranking, status="nothing", reason="nothing matches")

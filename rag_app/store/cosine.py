@@ -26,6 +26,7 @@ from rag_app.store.segments import Bools, VectorSegment
 Floats = npt.NDArray[np.float64]
 Q = TypeVar("Q")
 N = TypeVar("N", bound=np.generic)
+_CORES = os.cpu_count() or 1  # asking takes as long as a tenth of a product
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
 
 
@@ -207,7 +208,7 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
     rows = len(vectors)
     found = np.empty(rows, np.float32)
     left = deque(slice(low, low + vectors.share) for low in range(0, rows, vectors.share))
-    helpers = min(os.cpu_count() or 1, len(left)) - 1
+    helpers = min(_CORES, len(left)) - 1
 
     def work() -> None:
         while True:

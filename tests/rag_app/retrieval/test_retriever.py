@@ -255,7 +255,7 @@ def test_a_filter_on_a_file_holds_on_every_arm(build, model):
         assert files(result.nodes) == {"b.pdf"}
         assert strategy in ("bm25", "sentence_window") or len(result.nodes) == 5
         with store.snapshot() as snapshot:
-            found = [f.hit.node_id for r in result.rankings for f in r.found]
+            found = [f.node_id for r in result.rankings for f in r.found]
             nodes = snapshot.nodes(found).values()
         assert {node.metadata["file_name"] for node in nodes} == {"b.pdf"}
 
