@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.store import derived
+from rag_app.store import cosine, derived
 from rag_app.store.arrayfile import ArrayFileError, create_arrays
 from rag_app.store.codes import CodedVectors, encode
 from rag_app.store.cosine import FullVectors, VectorView
@@ -86,7 +86,7 @@ def test_a_long_list_of_codes_shared_among_cores_gives_the_same(
     view = VectorView([(segment, None)])
     whole = view.search(rows[5]).best(10, None)
     monkeypatch.setattr(CodedVectors, "share", 7)
-    monkeypatch.setattr("os.cpu_count", lambda: 5)
+    monkeypatch.setattr(cosine, "_CORES", 5)
     assert view.search(rows[5]).best(10, None) == whole
 
 

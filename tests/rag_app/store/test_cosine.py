@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_app.store import cosine
 from rag_app.store.cosine import VectorView, rounding_bound
 from rag_app.store.ranking import Scored
 from rag_app.store.segments import VectorSegment
@@ -114,7 +115,7 @@ def test_a_product_shared_among_cores_gives_the_same(
     query = rng.standard_normal(384).astype(np.float32)
     small = VectorView([(held, None)]).search(query).best(10, None)
     monkeypatch.setattr("rag_app.store.cosine.FullVectors.share", 10)
-    monkeypatch.setattr("os.cpu_count", lambda: cores)
+    monkeypatch.setattr(cosine, "_CORES", cores)
     assert VectorView([(held, None)]).search(query).best(10, None) == small
 
 
