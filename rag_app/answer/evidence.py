@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
@@ -11,6 +10,7 @@ from llama_index.core.schema import MetadataMode
 from pipelines.documents import Page
 from pipelines.text import language_name
 from rag_app.answer.passages import Passage
+from rag_app.store.bm25 import idf
 from rag_app.store.protocol import Snapshot, Store
 
 # For naming the documents' languages: the beginnings of a few of them.
@@ -146,10 +146,7 @@ class StoreEvidence:
         return node.get_content(metadata_mode=MetadataMode.NONE) if node is not None else ""
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
-        """Return BM25's weight of each term over the passages of all stores.
-
-        Formula: ``ln(1 + (N - df + 0.5) / (df + 0.5))`` (Lucene's BM25).
-        """
+        """Return BM25's weight of each term over the passages of all stores."""
         total, counts = 0, dict.fromkeys(terms, 0)
         for store in self._stores.values():
             with store.snapshot() as snapshot:
@@ -160,10 +157,7 @@ class StoreEvidence:
             total += size
             for term, count in frequencies.items():
                 counts[term] = counts.get(term, 0) + count
-        return {
-            term: math.log(1 + (total - count + 0.5) / (count + 0.5)) if total else 1.0
-            for term, count in counts.items()
-        }
+        return {term: idf(total, count) if total else 1.0 for term, count in counts.items()}
 
     def scripts(self) -> Mapping[str, int]:
         """Return how many passages there are of each script, in all stores."""

@@ -15,6 +15,7 @@ from pipelines.text import language_name
 from rag_app.retrieval.language import knows
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.strategy import Arm
+from rag_app.store.bm25 import idf
 from rag_app.store.protocol import Hit, Selection, Snapshot, Vector
 from rag_app.turns import turn
 
@@ -210,10 +211,7 @@ def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
 def term_weights(view: View, kind: str, terms: Sequence[str]) -> dict[str, float]:
     """Return the IDF weight of each term among the nodes of a kind, as BM25 has it."""
     total, counts = view.snapshot.document_frequencies(kind, set(terms))
-    return {
-        term: math.log(1 + (total - counts.get(term, 0) + 0.5) / (counts.get(term, 0) + 0.5))
-        for term in terms
-    }
+    return {term: idf(total, counts[term]) for term in terms}
 
 
 def _merged(

@@ -29,6 +29,11 @@ B = 0.75
 Floats = npt.NDArray[np.float64]
 
 
+def idf(total: int, holding: int) -> float:
+    """Return the weight of a term that so many nodes of all hold: above 0, the rarer the higher."""
+    return math.log(1.0 + (total - holding + 0.5) / (holding + 0.5))
+
+
 class WordView:
     """The counted words of one kind in one generation."""
 
@@ -75,7 +80,7 @@ class WordView:
         for term, times in Counter(terms).items():
             df = sum(len(entries) for entries, _ in postings[term])
             if df:
-                weights[term] = times * math.log(1.0 + (self.count - df + 0.5) / (df + 0.5))
+                weights[term] = times * idf(self.count, df)
         return weights
 
     def _postings(self, term: int) -> list[tuple[Counts, Counts]]:

@@ -33,6 +33,15 @@ def start(*arguments: str, **kwargs) -> subprocess.Popen[str]:
     )
 
 
+def python(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+
+
 def forked(arguments: list[str], stdout: TextIO, stderr: TextIO) -> BaseProcess:
     """Run the program in a fork: what is imported here is not imported again."""
 
@@ -58,12 +67,7 @@ def test_help_and_version_import_nothing_heavy(argument):
         f"print(sorted(m for m in {HEAVY!r} if m in sys.modules), file=sys.stderr)\n"
         "sys.exit(code)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    done = python(code)
     assert (done.returncode, done.stderr) == (0, "[]\n")
 
 
@@ -187,12 +191,7 @@ def test_the_process_ends_with_its_exit_code_and_what_was_registered(arguments, 
         f"sys.argv[1:] = {arguments!r}\n"
         "script()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-    )
+    done = python(program)
     assert done.returncode == code
     assert done.stdout.endswith("the last words\n")
     assert ("error:" in done.stderr) == bool(code)
