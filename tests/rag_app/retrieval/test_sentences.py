@@ -78,13 +78,15 @@ def matched(found):
 
 def test_words_that_stand_in_every_passage_count_little(build):
     """The running head of one company's report names it once on each page."""
+    topics = ["pump", "valve", "filter", "cash flow", "gauge", "boiler", "pipe", "motor"]
     pages = [
-        f"ACME SYSTEMS\n\nThe cash flow of year {n} is shown here. The cash flow grew by {n} %."
-        for n in range(12)
+        f"ACME SYSTEMS\n\nHere is the {topic}. It was a good {topic}. Every {topic} counts.\n"
+        + "It is steel. " * 25
+        for topic in topics
     ]
-    store = build({"a.pdf": [page + " It is steel. " * 25 for page in pages]})
-    found = StrategyRetriever(store, "bm25", similarity_top_k=1).retrieve("acme cash flow of 7")
-    assert matched(found) == ["The cash flow of year 7 is shown here."]
+    store = build({"a.pdf": pages})
+    found = StrategyRetriever(store, "bm25", similarity_top_k=1).retrieve("acme cash flow")
+    assert matched(found) == ["Here is the cash flow."]
 
 
 def test_a_passage_that_says_more_than_its_place_is_cut_by_itself(build):

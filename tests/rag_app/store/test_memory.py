@@ -9,7 +9,9 @@ from rag_app.store.protocol import Store
 from tests.rag_app.store.make import prepared, vector
 
 CONTENTS = {
-    f"/{n}.pdf": prepared(f"/{n}.pdf", [f"Page {page} of {n}. It is short." for page in range(4)])
+    f"/{n}.pdf": prepared(
+        f"/{n}.pdf", [f"Page {page} of {n}. It is short." + " More." * 5 * n for page in range(4)]
+    )
     for n in range(5)
 }
 
@@ -50,16 +52,16 @@ def test_pages_and_ids_are_the_same_whatever_there_is_room_for(filled: Store) ->
 def test_pages_of_a_span_come_with_and_without_their_text(filled: Store) -> None:
     content = CONTENTS["/2.pdf"].document
     with filled.snapshot() as snapshot:
-        spans = snapshot.page_spans(content.id_, 5, 40)
+        spans = snapshot.page_spans(content.id_, 5, 100)
         assert [(page.number, page.label, page.raw) for page in spans] == [
             (1, "p1", ""),
             (2, "p2", ""),
         ]
-        whole = snapshot.pages(content.id_, 5, 40)
+        whole = snapshot.pages(content.id_, 5, 100)
         assert [(p.number, p.start, p.end) for p in whole] == [
             (p.number, p.start, p.end) for p in spans
         ]
-        assert whole[1].raw == "Page 1 of 2. It is short."
+        assert whole[1].raw == "Page 1 of 2. It is short." + " More." * 10
 
 
 def test_pages_of_a_content_that_was_replaced_are_the_new_ones(filled: Store) -> None:
