@@ -108,9 +108,10 @@ class Explanation:
 
     def render(self) -> str:
         """Return plain text: the named documents, the fused list, then each arm's list."""
+        returned = sum(row.outcome == "returned" for row in self.fused)
         parts = [
             f"{self.question}\nstrategy {self.strategy}, fusion {self.fusion}, "
-            f"{self.k} of {len(self.fused)} shown are returned"
+            f"{returned} of {len(self.fused)} shown are returned"
         ]
         parts += [f"further query: {query}" for query in self.queries[1:]]
         parts += [_degraded_line(item) for item in self.degraded]

@@ -27,6 +27,14 @@ def test_explain_shows_each_list_each_contribution_and_the_child(manual, model):
     assert row.text in {c.get_content() for c in children(manual, row.passage_id)}
 
 
+def test_explain_counts_what_is_returned_and_not_what_was_asked_for(build, manual, model):
+    small = build({"a.pdf": ["The pump is red."]})
+    text = StrategyRetriever(small, "bm25", similarity_top_k=5).explain("pump").render()
+    assert "1 of 1 shown are returned" in text
+    retriever = StrategyRetriever(manual, embed_model=model, similarity_top_k=2)
+    assert "2 of 4 shown are returned" in retriever.explain("valve", top=4).render()
+
+
 def children(store, passage):
     with store.snapshot() as snapshot:
         return snapshot.children(passage)
