@@ -29,6 +29,7 @@ from benchmarks.runs import RESULTS
 from pipelines.text import normalise, sentence_spans, sentence_terms
 from rag_app import Index
 from rag_app.evaluation.bootstrap import interval
+from rag_app.retrieval.pieces import piece_of
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
 from rag_app.retrieval.sentences import MatchedSentences, Span
@@ -148,7 +149,7 @@ def _both(
 ) -> tuple[Span | None, Span | None]:
     """Return the product's sentence of a passage, and the one by rarity alone."""
     found = Found(passage.node_id, passage.node_id, 0.0, view)
-    ours = sentences.span(Ranking(WORDS, question, (view,)), found, passage)
+    ours = sentences.span(Ranking(WORDS, question, (view,)), found, piece_of(passage))
     return ours, _by_rarity(passage.get_content(), question)
 
 

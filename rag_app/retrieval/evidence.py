@@ -8,7 +8,8 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 
-from rag_app.retrieval.passages import Passage, fetch
+from rag_app.retrieval.passages import Passage
+from rag_app.retrieval.pieces import Piece, piece_of, read_pieces
 from rag_app.retrieval.rankings import Found, Ranking, View
 from rag_app.retrieval.sentences import MatchedSentences, Span
 
@@ -51,9 +52,8 @@ def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> 
     """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
     matches = {passage.id: matches_of(passage, rankings) for passage in passages}
     found = {m.found.node_id: m.found for group in matches.values() for m in group}
-    # Words are found in the passage itself, which was read already.
-    pieces = {p.id: p.node for p in passages if p.id in found and found[p.id].view is p.view}
-    pieces |= fetch(found.keys() - pieces.keys(), lambda key: found[key].view)
+    read = {p.id: p.node for p in passages if p.id not in found or found[p.id].view is p.view}
+    pieces = read_pieces(found.values(), read)
     sentences = MatchedSentences()
     return [
         NodeWithScore(
@@ -66,7 +66,7 @@ def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> 
 def _returned(
     passage: Passage,
     matches: Sequence[Match],
-    pieces: Mapping[str, BaseNode],
+    pieces: Mapping[str, Piece],
     sentences: MatchedSentences,
 ) -> BaseNode:
     node = as_window(passage.node, passage.view, passage.window)
@@ -121,10 +121,10 @@ def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
 
 
 def _matched(
-    match: Match, pieces: Mapping[str, BaseNode], passage: BaseNode, sentences: MatchedSentences
+    match: Match, pieces: Mapping[str, Piece], passage: BaseNode, sentences: MatchedSentences
 ) -> dict[str, Any]:
     hit, ranking = match.found, match.ranking
-    piece = pieces.get(hit.node_id, passage)
+    piece = pieces.get(hit.node_id) or piece_of(passage)
     entry = {
         "arm": ranking.arm.name,
         "rank": match.rank,
@@ -138,7 +138,7 @@ def _matched(
 def place_of(
     ranking: Ranking,
     found: Found,
-    piece: BaseNode,
+    piece: Piece,
     passage: BaseNode,
     sentences: MatchedSentences,
 ) -> dict[str, Any]:
@@ -147,27 +147,23 @@ def place_of(
     Vectors match the whole node; words match the sentence that says most of the query.
     """
     inner = sentences.span(ranking, found, piece) if ranking.arm.how == "words" else None
-    place = _place(piece, found.view, inner)
-    if not place["pages"]:
-        # A piece (a text that is no part of the passage) lies where its passage lies.
-        place["pages"] = list(passage.metadata.get("pages") or [])
-    return place
+    part = piece if inner is None else _part_of(piece, found.view, inner)
+    # A piece (a text that is no part of the passage) lies where its passage lies.
+    pages = list(part.pages) or list(passage.metadata.get("pages") or [])
+    return {"text": part.text, "pages": pages, "start": part.start, "end": part.end}
 
 
-def _place(piece: BaseNode, view: View, inner: Span | None) -> dict[str, Any]:
-    """Return text, span and pages of a node, or of a part of it."""
-    text = piece.get_content()
-    start = getattr(piece, "start_char_idx", None)
-    end = getattr(piece, "end_char_idx", None)
-    pages = list(piece.metadata.get("pages") or [])
-    if inner is not None:
-        text = text[slice(*inner)]
-        if start is not None:
-            start, end = start + inner[0], start + inner[1]
-            if len(pages) > 1 and piece.ref_doc_id is not None:
-                within = view.snapshot.page_spans(piece.ref_doc_id, start, end)
-                pages = [page.number for page in within if page.number is not None]
-    return {"text": text, "pages": pages, "start": start, "end": end}
+def _part_of(piece: Piece, view: View, inner: Span) -> Piece:
+    """Return a part of a piece, with the pages that it lies on."""
+    text = piece.text[slice(*inner)]
+    if piece.start is None:
+        return piece._replace(text=text)
+    start, end = piece.start + inner[0], piece.start + inner[1]
+    pages = piece.pages
+    if len(pages) > 1 and piece.document_id is not None:
+        within = view.snapshot.page_spans(piece.document_id, start, end)
+        pages = [page.number for page in within if page.number is not None]
+    return piece._replace(text=text, pages=pages, start=start, end=end)
 
 
 def _with(keys: Sequence[str], more: Sequence[str]) -> list[str]:

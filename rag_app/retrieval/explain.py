@@ -12,6 +12,7 @@ from rag_app.retrieval.arms import owners_of
 from rag_app.retrieval.evidence import place_of
 from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.passages import fetch
+from rag_app.retrieval.pieces import piece_of
 from rag_app.retrieval.rankings import Found, Ranking
 from rag_app.retrieval.result import RetrievalResult
 from rag_app.retrieval.sentences import MatchedSentences
@@ -227,7 +228,7 @@ class _Reader:
         piece, passage = (self._nodes.get(key) for key in (found.node_id, found.passage_id))
         if piece is None or passage is None:
             return {"pages": [], "text": ""}
-        return place_of(ranking, found, piece, passage, self._sentences)
+        return place_of(ranking, found, piece_of(piece), passage, self._sentences)
 
 
 def _file(node: BaseNode | None) -> str:

@@ -11,8 +11,6 @@ from llama_index.core.schema import BaseNode
 from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.rankings import View
 
-_MORE = 32  # nodes read at a time after the first k
-
 
 @dataclass
 class Passage:
@@ -46,13 +44,11 @@ class Reading:
         passages: best first, at most k.
         merged: fused id → id of the passage whose window covers it.
         gone: fused ids whose node is in no index (an index that is damaged).
-        exhausted: whether every fused id was looked at.
     """
 
     passages: list[Passage] = field(default_factory=list)
     merged: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
-    exhausted: bool = True
 
 
 def read_passages(fused: Sequence[Fused], owners: Mapping[str, View], k: int) -> Reading:
@@ -65,7 +61,8 @@ def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> Re
     """Return the first k passages of a ranking of nodes.
 
     A sentence is read with its window; windows of one document that overlap are
-    one passage, which keeps the place of its best sentence.
+    one passage, which keeps the place of its best sentence. Nothing is taken from the
+    ranking once k passages are there and no further one could merge.
     """
     reading = Reading()
     for item, node, view in ranked:
@@ -79,7 +76,8 @@ def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> Re
         elif len(reading.passages) < k:
             reading.passages.append(passage)
         else:
-            reading.exhausted = False
+            break
+        if len(reading.passages) >= k and not any(p.window for p in reading.passages):
             break
     return reading
 
@@ -95,11 +93,11 @@ def window_of(node: BaseNode) -> tuple[int, int] | None:
 def _with_nodes(
     fused: Sequence[Fused], owners: Mapping[str, View], k: int
 ) -> Iterator[tuple[Fused, BaseNode | None]]:
-    """Yield each id with its node; where nothing merges, k and the one after are all it takes."""
+    """Yield each id with its node, reading k at first: where nothing merges, it takes no more."""
     remaining = iter(fused)
-    size = k + 1
+    size = k
     while chunk := list(islice(remaining, size)):
-        size = _MORE
+        size *= 2
         nodes = fetch((item.key for item in chunk), owners.__getitem__)
         for item in chunk:
             yield item, nodes.get(item.key)

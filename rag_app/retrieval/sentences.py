@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
-from llama_index.core.schema import BaseNode
-
 from pipelines.sudachi import LIST
 from pipelines.text import sentence_spans, sentence_terms
+from rag_app.retrieval.pieces import Piece
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View, term_weights
 
@@ -25,13 +24,12 @@ class MatchedSentences:
         # Two lists of words find the same passage.
         self._spans: dict[tuple[str, str], Span | None] = {}
 
-    def span(self, ranking: Ranking, found: Found, node: BaseNode) -> Span | None:
+    def span(self, ranking: Ranking, found: Found, piece: Piece) -> Span | None:
         """Return where the sentence lies in the text of a node that the ranking found."""
-        key = (node.node_id, ranking.query)
+        key = (piece.node_id, ranking.query)
         if key not in self._spans:
             weights = self._weights_of(ranking, found.view)
-            starts = _starts(node, found.view)
-            self._spans[key] = best_sentence(node.get_content(), weights, starts)
+            self._spans[key] = best_sentence(piece.text, weights, _starts(piece, found.view))
         return self._spans[key]
 
     def _weights_of(self, ranking: Ranking, view: View) -> dict[str, float]:
@@ -77,13 +75,10 @@ def _best(text: str, spans: Sequence[Span], weights: Mapping[str, float]) -> Spa
     return spans[scores.index(best)] if best else None
 
 
-def _starts(node: BaseNode, view: View) -> list[int] | None:
-    """Return where sentences begin in a node's text, where the index knows."""
-    start = getattr(node, "start_char_idx", None)
-    end = getattr(node, "end_char_idx", None)
-    if start is None or end is None or node.ref_doc_id is None:
+def _starts(piece: Piece, view: View) -> list[int] | None:
+    """Return where sentences begin in a piece's text, where the index knows."""
+    if piece.document_id is None or piece.span is None:
         return None
-    if end - start != len(node.get_content()):
-        return None  # a user's passage that says more than its place in the document
-    starts = view.snapshot.sentence_starts(node.ref_doc_id, start, end)
+    start, end = piece.span
+    starts = view.snapshot.sentence_starts(piece.document_id, start, end)
     return None if starts is None else [at - start for at in starts]

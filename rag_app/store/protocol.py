@@ -41,6 +41,15 @@ class Hit(NamedTuple):
     score: float
 
 
+class NodeSpan(NamedTuple):
+    """Where a node lies: its document, its span there, and the physical numbers of its pages."""
+
+    document_id: str
+    start: int
+    end: int
+    pages: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class IndexConfig:
     """What decides the content of an index; recorded in it, compared on opening.
@@ -217,6 +226,13 @@ class Snapshot(Protocol):
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh copies of the nodes (text, metadata, relationships), by id."""
+        ...
+
+    def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
+        """Return where nodes lie that say what their document says there, by id.
+
+        Nodes with a text or pages of their own are left out.
+        """
         ...
 
     def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,7 @@ from rag_app.store.codec import (
     user_metadata,
 )
 from rag_app.store.memory import Memory
+from rag_app.store.protocol import NodeSpan
 from rag_app.store.sentences import has_sentences, read_sentences
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _COLUMNS = (
     " n.heading, n.window_start, n.window_end, n.text, n.extra, p.node_id, p.start, p.stop"
     " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
 )
+_PLACES = "SELECT n.node_id, n.content, n.start, n.stop, n.text, n.extra FROM nodes n"
 _AT_A_TIME = 500  # ids in one statement: SQLite allows 999 marks in its older versions
 
 
@@ -55,13 +57,25 @@ class Reader:
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh nodes by id; ids that are not here are left out."""
         wanted = list(dict.fromkeys(node_ids))
-        rows: dict[str, tuple[Any, ...]] = {}
-        for start in range(0, len(wanted), _AT_A_TIME):
-            some = [pack_id(node_id) for node_id in wanted[start : start + _AT_A_TIME]]
-            marks = ",".join("?" * len(some))
-            found = self._sql.execute(f"{_COLUMNS} WHERE n.node_id IN ({marks})", some)
-            rows |= {unpack_id(values[0]): values for values in found.fetchall()}
+        rows = {unpack_id(values[0]): values for values in self._rows(_COLUMNS, wanted)}
         return {node_id: self._node(rows[node_id]) for node_id in wanted if node_id in rows}
+
+    def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
+        """Return where nodes lie whose text and pages are not their own, by id."""
+        found = {}
+        for node_id, content, start, stop, text, extra in self._rows(_PLACES, node_ids):
+            if start is not None and text is None and extra is None:
+                numbers = (page.number for page in self.pages(content, start, stop))
+                pages = tuple(number for number in numbers if number is not None)
+                document_id = self._content(content).document_id
+                found[unpack_id(node_id)] = NodeSpan(document_id, start, stop, pages)
+        return found
+
+    def _rows(self, columns: str, node_ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
+        for start in range(0, len(node_ids), _AT_A_TIME):
+            some = [pack_id(node_id) for node_id in node_ids[start : start + _AT_A_TIME]]
+            marks = ",".join("?" * len(some))
+            yield from self._sql.execute(f"{columns} WHERE n.node_id IN ({marks})", some).fetchall()
 
     def children(self, passage_id: str, kind: str | None) -> list[BaseNode]:
         """Return the nodes that lead to a passage, by kind and position."""

@@ -18,7 +18,16 @@ from rag_app.store.cosine import VectorSearch
 from rag_app.store.exporting import export_content
 from rag_app.store.filters import PassageSelection
 from rag_app.store.passages import PassageTable, load_passages
-from rag_app.store.protocol import Hit, How, IndexConfig, Prepared, Selection, SourceInfo, Vector
+from rag_app.store.protocol import (
+    Hit,
+    How,
+    IndexConfig,
+    NodeSpan,
+    Prepared,
+    Selection,
+    SourceInfo,
+    Vector,
+)
 from rag_app.store.ranking import Scored
 from rag_app.store.reading import Reader
 from rag_app.store.segments import Bools
@@ -126,6 +135,10 @@ class SqliteSnapshot:
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh copies of the nodes (text, metadata, relationships), by id."""
         return self._reader.nodes(node_ids)
+
+    def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
+        """Return where nodes lie that say what their document says there, by id."""
+        return self._reader.spans(node_ids)
 
     def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:
         """Return fresh copies of the nodes that lead to a passage, by position."""

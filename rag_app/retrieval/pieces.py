@@ -1,0 +1,92 @@
+"""What evidence needs of a node that an arm found: its text, and where that stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from llama_index.core.schema import BaseNode
+
+from rag_app.retrieval.passages import fetch
+from rag_app.retrieval.rankings import Found
+from rag_app.store.protocol import NodeSpan
+
+
+class Piece(NamedTuple):
+    """A text and its place.
+
+    Attributes:
+        node_id: of the node.
+        text: of the node.
+        pages: physical numbers of its pages.
+        document_id: of its document; None: of none.
+        start, end: its span in the document's derived text; None: not known.
+    """
+
+    node_id: str
+    text: str
+    pages: Sequence[int]
+    document_id: str | None
+    start: int | None
+    end: int | None
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        """Return the span in the document, where the text is what stands there."""
+        if self.document_id is None or self.start is None or self.end is None:
+            return None
+        # A user's passage may say more than its place in the document.
+        return (self.start, self.end) if self.end - self.start == len(self.text) else None
+
+
+def piece_of(node: BaseNode) -> Piece:
+    """Return what evidence needs of a node that was read."""
+    return Piece(
+        node_id=node.node_id,
+        text=node.get_content(),
+        pages=node.metadata.get("pages") or (),
+        document_id=node.ref_doc_id,
+        start=getattr(node, "start_char_idx", None),
+        end=getattr(node, "end_char_idx", None),
+    )
+
+
+def read_pieces(found: Iterable[Found], passages: Mapping[str, BaseNode]) -> dict[str, Piece]:
+    """Return the nodes that were found, by id; what no index holds any more is left out.
+
+    Most are parts of passages that were read already: of these only the places are read.
+
+    Args:
+        found: what the arms found.
+        passages: by id, passages that were read from the index in which they were found.
+    """
+    pieces: dict[str, Piece] = {}
+    left = {}
+    for one in found:
+        if one.node_id in passages:
+            pieces[one.node_id] = piece_of(passages[one.node_id])
+        else:
+            left[one.node_id] = one
+    for view in dict.fromkeys(one.view for one in left.values()):
+        ids = [key for key, one in left.items() if one.view is view]
+        for key, place in view.snapshot.spans(ids).items():
+            pieces[key] = _part(left[key], place, passages.get(left[key].passage_id))
+    others = fetch(left.keys() - pieces.keys(), lambda key: left[key].view)
+    return pieces | {key: piece_of(node) for key, node in others.items()}
+
+
+def _part(found: Found, place: NodeSpan, passage: BaseNode | None) -> Piece:
+    """Return the part of a passage that lies at a place of the document."""
+    document_id, start, end, pages = place
+    whole = piece_of(passage) if passage is not None else None
+    if (
+        whole is not None
+        and whole.span is not None
+        and whole.document_id == document_id
+        and whole.span[0] <= start
+        and end <= whole.span[1]
+    ):
+        text = whole.text[start - whole.span[0] : end - whole.span[0]]
+    else:
+        text = found.view.snapshot.text(document_id, start, end)
+    return Piece(found.node_id, text, pages, document_id, start, end)
