@@ -19,6 +19,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from pipelines.noted_sentences import NotedSentences
 from rag_app.store.protocol import IndexConfig, Prepared
 from rag_app.store.sqlite import create_store
 
@@ -108,7 +109,8 @@ def _document(rng: np.random.Generator, number: int, parents: int) -> Prepared:
         matrix = rng.standard_normal((len(ids), DIMENSION), dtype=np.float32)
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         vectors[kind] = (ids, matrix)
-    return Prepared((name,), document, nodes, vectors, terms, sentences=_sentences(text))
+    noted = NotedSentences.of(text, _sentences(text))
+    return Prepared((name,), document, nodes, vectors, terms, sentences=noted)
 
 
 def _prose(listed: list[str]) -> str:

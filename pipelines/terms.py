@@ -92,7 +92,7 @@ def search_terms(text: str) -> list[str]:
 def sentence_terms(text: str) -> tuple[str, ...]:
     """Return what :func:`search_terms` does, of a sentence that is looked at more than once.
 
-    Evidence and answer look at the same ones, and so do questions about one passage.
+    Questions about one passage look at the same ones.
     """
     return tuple(search_terms(text))
 

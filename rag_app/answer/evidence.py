@@ -121,10 +121,10 @@ class StoreEvidence:
             return None
         with store.snapshot() as snapshot:
             try:
-                starts = snapshot.sentence_starts(passage.document_id, passage.start, passage.end)
+                noted = snapshot.sentences(passage.document_id, passage.start, passage.end)
             except KeyError:
                 return None
-        return None if starts is None else [start - passage.start for start in starts]
+        return None if noted is None else noted.moved(-passage.start).starts.tolist()
 
     def _store_of(self, passage: Passage) -> Store | None:
         if not passage.document_id or passage.start is None:

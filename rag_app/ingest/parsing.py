@@ -19,6 +19,7 @@ from llama_index.core.schema import (
 from pipelines.child_parent import ChildParentParser
 from pipelines.documents import document_of
 from pipelines.nodes import header_of
+from pipelines.noted_sentences import NotedSentences
 from pipelines.reading import ReadPdf
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.structure import structure_of
@@ -59,14 +60,14 @@ class Chunking:
 class Parsed:
     """A document with its nodes, terms and further lists; nothing is embedded yet.
 
-    ``sentences`` says where the sentences of its text begin.
+    ``sentences`` are those of its text.
     """
 
     document: Document
     nodes: Sequence[BaseNode]
     terms: Mapping[str, Mapping[str, int]]
     lists: Mapping[str, Mapping[str, Mapping[str, int]]]
-    sentences: Sequence[int]
+    sentences: NotedSentences
 
 
 def parse_read(read: ReadPdf, chunking: Chunking) -> Parsed:
@@ -80,17 +81,18 @@ def parse(
     """Parse a document, or the ready passages of one."""
     if ready is None:
         nodes = _nodes(document, chunking, chunking.parent_size)
-        starts = structure_of(document.text).starts
+        noted = [NotedSentences.of(document.text, structure_of(document.text).starts)]
     else:
-        nodes, starts = list(ready), []
+        nodes, noted = list(ready), []
         for passage in ready:
             if isinstance(passage, TextNode) and not _leads(passage):
                 nodes += _below(document, passage, chunking)
-                first = passage.start_char_idx or 0
-                starts += [first + start for start in structure_of(passage.text).starts]
+                own = NotedSentences.of(passage.text, structure_of(passage.text).starts)
+                noted.append(own.moved(passage.start_char_idx or 0))
     structure_of.cache_clear()  # no other parser asks for it; of a long report some 10 MB
     lists = {LIST: _japanese(document, nodes)} if LIST in chunking.words else {}
-    return Parsed(document, nodes, count_terms(nodes, chunking.words), lists, starts)
+    terms = count_terms(nodes, chunking.words)
+    return Parsed(document, nodes, terms, lists, NotedSentences.joined(noted))
 
 
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 
 from rag_app.retrieval.fusion import (
     Fused,
@@ -35,13 +36,26 @@ def plan(strategy: Strategy, queries: Sequence[str], views: Sequence[View]) -> l
 def run(rankings: Sequence[Ranking], depth: int, vectors: QueryVectors) -> list[Ranking]:
     """Return the rankings with what their arms find, one after the other.
 
+    What is asked of the same passages once more, in a further tier, is found once.
     Searching words while a model of this machine embeds the question saves nothing: the
     two threads wait for each other longer than either takes.
 
     Raises:
         ConfigError, StoreError: the configuration or an index is wrong.
     """
-    return [rank(ranking, depth, vectors) for ranking in rankings]
+    done: dict[Hashable, Ranking] = {}
+    return [_run(ranking, depth, vectors, done) for ranking in rankings]
+
+
+def _run(
+    ranking: Ranking, depth: int, vectors: QueryVectors, done: dict[Hashable, Ranking]
+) -> Ranking:
+    scopes = tuple(id(view.scope(ranking.tier)) for view in ranking.views)
+    key = (ranking.arm, ranking.query, ranking.views, scopes)
+    if key in done:
+        return replace(done[key], tier=ranking.tier, seconds=0.0)
+    done[key] = rank(ranking, depth, vectors)
+    return done[key]
 
 
 def fuse(strategy: Strategy, rankings: Sequence[Ranking]) -> list[Fused]:

@@ -86,12 +86,13 @@ def prefer(
     if best < LEAST_SCORE:
         return views, Preference()
     narrowed = list(views)
+    before: list[set[str]] = [set() for _ in views]
     for share in TIERS:
-        chosen = [pair for pair in scored if pair[1].score >= share * best]
-        narrowed = [
-            _narrowed(view, {n.document_id for at, n in chosen if at == number}, own)
-            for number, (view, own) in enumerate(zip(narrowed, filters, strict=True))
-        ]
+        chosen = [(at, named.document_id) for at, named in scored if named.score >= share * best]
+        for number, own in enumerate(filters):
+            documents = {document_id for at, document_id in chosen if at == number}
+            narrowed[number] = _narrowed(narrowed[number], documents, before[number], own)
+            before[number] = documents
     if not any(view.preferred for view in narrowed):
         return views, Preference()
     named = [n for _, n in scored if n.score >= TIERS[0] * best]
@@ -185,10 +186,17 @@ def lower_log_odds_ratio(inside: int, size: int, outside: int, others: int) -> f
     return math.log(a * d / (b * c)) - _Z * error
 
 
-def _narrowed(view: View, documents: Collection[str], filters: MetadataFilters | None) -> View:
-    """Return the view with one more tier, where that is some of its passages and not all."""
+def _narrowed(
+    view: View, documents: set[str], before: set[str], filters: MetadataFilters | None
+) -> View:
+    """Return the view with one more tier, where that is some of its passages and not all.
+
+    A tier of the same documents as the one ``before`` is the very same selection.
+    """
     if not documents:
         return view
+    if documents == before:
+        return replace(view, preferred=view.preferred + view.preferred[-1:])
     tier = _select(view.snapshot, documents, filters)
     everything = view.snapshot.select() if view.within is None else view.within
     if not 0 < len(tier) < len(everything):

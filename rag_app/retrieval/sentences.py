@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
+import numpy as np
+
+from pipelines.noted_sentences import NotedSentences
 from pipelines.sudachi import LIST
 from pipelines.text import sentence_spans, sentence_terms
 from rag_app.retrieval.pieces import Piece
@@ -29,7 +32,7 @@ class MatchedSentences:
         key = (piece.node_id, ranking.query)
         if key not in self._spans:
             weights = self._weights_of(ranking, found.view)
-            self._spans[key] = best_sentence(piece.text, weights, _starts(piece, found.view))
+            self._spans[key] = best_sentence(piece.text, weights, _noted(piece, found.view))
         return self._spans[key]
 
     def _weights_of(self, ranking: Ranking, view: View) -> dict[str, float]:
@@ -41,7 +44,7 @@ class MatchedSentences:
 
 
 def best_sentence(
-    text: str, weights: Mapping[str, float], starts: Sequence[int] | None = None
+    text: str, weights: Mapping[str, float], noted: NotedSentences | None = None
 ) -> Span | None:
     """Return the span of the sentence that says most of what is asked; None: of none of it.
 
@@ -52,22 +55,49 @@ def best_sentence(
     Args:
         text: of a passage.
         weights: IDF weight of each term of the query.
-        starts: where sentences begin in the text; None: they are found here.
+        noted: the sentences that begin in the text; None: they are found here.
     """
-    best = _best(text, sentence_spans(text, max_tokens=None, starts=starts), weights)
+    starts = None if noted is None else noted.starts.tolist()
+    spans = sentence_spans(text, max_tokens=None, starts=starts)
+    if noted is None:
+        held = _terms_in(text, spans, weights)
+    else:
+        held = _noted_terms(text, spans, weights, noted)
+    best = _best(spans, held, weights)
     if best is None:
         return None
     start, end = best
     parts = sentence_spans(text[start:end], starts=())
     if len(parts) == 1:
         return best
-    return _best(text, [(start + low, start + high) for low, high in parts], weights)
+    spans = [(start + low, start + high) for low, high in parts]
+    return _best(spans, _terms_in(text, spans, weights), weights)
 
 
-def _best(text: str, spans: Sequence[Span], weights: Mapping[str, float]) -> Span | None:
+def _terms_in(text: str, spans: Sequence[Span], wanted: Collection[str]) -> list[set[str]]:
+    """Return which of the terms each span of a text holds."""
+    some = set(wanted)
+    return [some.intersection(sentence_terms(text[start:end])) for start, end in spans]
+
+
+def _noted_terms(
+    text: str, spans: Sequence[Span], wanted: Collection[str], noted: NotedSentences
+) -> list[set[str]]:
+    """Return the same from what is noted; only sentences that the text cuts are looked at."""
+    held = noted.holding(list(wanted))
+    # Each span lies in one sentence: the last may go on after the text, one before the
+    # first that is noted began before it.
+    own = (np.searchsorted(noted.starts, [start for start, _ in spans], side="right") - 1).tolist()
+    return [
+        held[at] if 0 <= at < len(held) - 1 else _terms_in(text, [span], wanted)[0]
+        for span, at in zip(spans, own, strict=True)
+    ]
+
+
+def _best(
+    spans: Sequence[Span], held: Sequence[set[str]], weights: Mapping[str, float]
+) -> Span | None:
     """Return the span with the highest score, the first of equal ones; None: no term is held."""
-    wanted = weights.keys()
-    held = [wanted & sentence_terms(text[start:end]) for start, end in spans]
     counts = Counter(chain.from_iterable(held))
     worth = {term: weights[term] / count for term, count in counts.items()}
     scores = [math.fsum([worth[term] for term in terms]) if terms else 0.0 for terms in held]
@@ -75,10 +105,10 @@ def _best(text: str, spans: Sequence[Span], weights: Mapping[str, float]) -> Spa
     return spans[scores.index(best)] if best else None
 
 
-def _starts(piece: Piece, view: View) -> list[int] | None:
-    """Return where sentences begin in a piece's text, where the index knows."""
+def _noted(piece: Piece, view: View) -> NotedSentences | None:
+    """Return the sentences that begin in a piece's text, where the index knows them."""
     if piece.document_id is None or piece.span is None:
         return None
     start, end = piece.span
-    starts = view.snapshot.sentence_starts(piece.document_id, start, end)
-    return None if starts is None else [at - start for at in starts]
+    noted = view.snapshot.sentences(piece.document_id, start, end)
+    return None if noted is None else noted.moved(-start)

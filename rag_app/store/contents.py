@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import Document
 
 # What belongs to a content, and goes with it.
-_TABLES = ("vectors", "words", "nodes", "sentences", "blocks", "pages", "names", "contents")
+_TABLES = ("vectors", "words", "nodes", "noted_sentences", "blocks", "pages", "names", "contents")
 
 
 def hash_of(document: Document) -> str:

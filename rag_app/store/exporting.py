@@ -34,7 +34,7 @@ def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Pre
         vectors=_vectors(sql, content, ids),
         terms=terms,
         lists=lists,
-        sentences=reader.sentence_starts(content, 0, source.length),
+        sentences=reader.sentences(content, 0, source.length),
         fingerprint=source.fingerprint,
         built=source.built,
         bytes=source.bytes,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without 
     from llama_index.core.vector_stores.types import MetadataFilters
 
     from pipelines.documents import Page
+    from pipelines.noted_sentences import NotedSentences
 
 Vector = npt.NDArray[np.float32]
 How = Literal["vectors", "words"]
@@ -142,7 +143,7 @@ class Prepared:
     shape (nodes, dimension), unit length. A node whose script the model does
     not know has no row. ``terms`` maps a node id to its counted search terms,
     ``lists`` does so for each further list of words.
-    ``sentences`` says where the sentences of the text begin, ascending (None: not known).
+    ``sentences`` are those of the text (None: not known).
     ``fingerprint`` is what, beside the bytes, decides that the file is
     unchanged (the reader that was asked for; by default the one that read it).
     ``built`` says what is complete now (see :class:`SourceInfo`; by default all
@@ -156,7 +157,7 @@ class Prepared:
     vectors: Mapping[str, tuple[Sequence[str], Vector]]
     terms: Mapping[str, Mapping[str, int]]
     lists: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
-    sentences: Sequence[int] | None = None
+    sentences: NotedSentences | None = None
     fingerprint: str = ""
     built: frozenset[str] | None = None
     bytes: int = 0
@@ -243,10 +244,10 @@ class Snapshot(Protocol):
         """Return characters ``start`` to ``end`` of a document's derived text."""
         ...
 
-    def sentence_starts(self, document_id: str, start: int, end: int) -> list[int] | None:
-        """Return where sentences begin within a span of the derived text, ascending.
+    def sentences(self, document_id: str, start: int, end: int) -> NotedSentences | None:
+        """Return the sentences that begin within a span of the derived text.
 
-        None: nobody noted it when the document was written.
+        None: nobody noted them when the document was written.
         """
         ...
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
 
     from pipelines.documents import Page
+    from pipelines.noted_sentences import NotedSentences
 
 _COLUMNS = (
     "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
@@ -105,8 +106,8 @@ class Reader:
         joined = "".join(text for _, text in rows)
         return joined[max(start - first, 0) : max(stop - first, 0)]
 
-    def sentence_starts(self, content: int, start: int, stop: int) -> list[int] | None:
-        """Return where sentences begin in a span of the derived text; None: nobody noted it."""
+    def sentences(self, content: int, start: int, stop: int) -> NotedSentences | None:
+        """Return the sentences that begin in a span of the derived text; None: none are noted."""
         if self._has_sentences is None:
             self._has_sentences = has_sentences(self._sql)
         return read_sentences(self._sql, content, start, stop) if self._has_sentences else None

@@ -2,9 +2,10 @@
 
 ``contents`` holds one row per content (the bytes of a file, or a Document),
 ``names`` the paths under which it was given. ``blocks`` is the derived text in
-slices, so that the text of a node is read by its span; ``sentences`` says where
-its sentences begin. ``vectors`` and ``words`` hold what is searched, in *parts*:
-one part belongs to one content and one kind, is written once and removed whole.
+slices, so that the text of a node is read by its span; ``noted_sentences`` says where
+its sentences begin and which terms they hold. ``vectors`` and ``words`` hold what is
+searched, in *parts*: one part belongs to one content and one kind, is written once and
+removed whole.
 Neither a row number of a node nor the number of a part is ever used twice, so
 that a derived file, which holds such numbers, can be compared with the database
 at any later time.
@@ -143,13 +144,17 @@ CREATE TABLE derived (
 # Not in every index of this schema: one without it is read all the same, gets it when it is
 # next written, and its contents are cut into sentences when they are shown.
 _LATER = """
-CREATE TABLE IF NOT EXISTS sentences (
+CREATE TABLE IF NOT EXISTS noted_sentences (
     content INTEGER NOT NULL,
     reach INTEGER NOT NULL,
     starts BLOB NOT NULL,
+    sizes BLOB NOT NULL,
+    terms BLOB NOT NULL,
     PRIMARY KEY (content, reach)
 ) WITHOUT ROWID
 """
+# One version noted where sentences begin, and nothing else.
+_FORMER = "DROP TABLE IF EXISTS sentences"
 
 
 def create_tables(connection: sqlite3.Connection, config: str) -> None:
@@ -170,6 +175,7 @@ def create_tables(connection: sqlite3.Connection, config: str) -> None:
 def add_tables(connection: sqlite3.Connection) -> None:
     """Make the tables that an index of this schema may lack, in the writer's transaction."""
     connection.execute(_LATER)
+    connection.execute(_FORMER)
 
 
 def check_schema(connection: sqlite3.Connection, where: str) -> None:

@@ -1,51 +1,64 @@
-"""Where the sentences of a content begin: found when it was cut, read when one is shown."""
+"""The noted sentences of a content: found when it was cut, read when one of them is shown."""
 
 from __future__ import annotations
 
 import sqlite3
-from bisect import bisect_left
-from collections.abc import Sequence
 
 import numpy as np
 
-_REACH = 8192  # characters of text whose sentences make one row: a passage needs one or two
+from pipelines.noted_sentences import NotedSentences
+
+_REACH = 4096  # characters of text whose sentences make one row: a passage needs one or two
 _SIZE = np.dtype("<u4")
 
 
 def write_sentences(
-    sql: sqlite3.Connection, content: int, length: int, starts: Sequence[int]
+    sql: sqlite3.Connection, content: int, length: int, noted: NotedSentences
 ) -> None:
-    """Note where sentences begin in the text of a content: a row for each reach of it."""
+    """Write the sentences of a content: a row for each reach of its text."""
     rows = []
     for reach in range(0, max(length, 1), _REACH):
-        some = starts[bisect_left(starts, reach) : bisect_left(starts, reach + _REACH)]
-        rows.append((content, reach, np.asarray(some, dtype=_SIZE).tobytes()))
-    sql.executemany("INSERT INTO sentences (content, reach, starts) VALUES (?, ?, ?)", rows)
+        some = noted.within(reach, reach + _REACH)
+        columns = (some.starts, np.diff(some.ends, prepend=0), some.terms)
+        rows.append((content, reach, *(column.astype(_SIZE).tobytes() for column in columns)))
+    sql.executemany(
+        "INSERT INTO noted_sentences (content, reach, starts, sizes, terms) VALUES (?, ?, ?, ?, ?)",
+        rows,
+    )
 
 
 def read_sentences(
     sql: sqlite3.Connection, content: int, start: int, stop: int
-) -> list[int] | None:
-    """Return where sentences begin in a span of a content's text; None where nobody noted it."""
+) -> NotedSentences | None:
+    """Return the sentences that begin in a span of a content's text; None: nobody noted them.
+
+    Raises:
+        ValueError: a row is damaged.
+    """
     rows = sql.execute(
-        "SELECT starts FROM sentences WHERE content = ? AND reach > ? AND reach < ? ORDER BY reach",
+        "SELECT starts, sizes, terms FROM noted_sentences"
+        " WHERE content = ? AND reach > ? AND reach < ? ORDER BY reach",
         (content, start - _REACH, max(stop, start + 1)),
     ).fetchall()
-    if not rows:
-        return None
-    found = [at for (blob,) in rows for at in np.frombuffer(blob, dtype=_SIZE).tolist()]
-    return found[bisect_left(found, start) : bisect_left(found, stop)]
+    return _restored(*map(b"".join, zip(*rows, strict=True))).within(start, stop) if rows else None
 
 
 def count_sentences(sql: sqlite3.Connection, content: int) -> int:
     """Return how many sentences of a content are noted, wherever they begin."""
     (size,) = sql.execute(
-        "SELECT coalesce(sum(length(starts)), 0) FROM sentences WHERE content = ?", (content,)
+        "SELECT coalesce(sum(length(starts)), 0) FROM noted_sentences WHERE content = ?", (content,)
     ).fetchone()
     return int(size) // _SIZE.itemsize
 
 
 def has_sentences(sql: sqlite3.Connection) -> bool:
     """Tell whether an index has the table: an earlier version made none."""
-    statement = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'sentences'"
+    statement = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'noted_sentences'"
     return sql.execute(statement).fetchone() is not None
+
+
+def _restored(*columns: bytes) -> NotedSentences:
+    starts, sizes, terms = (np.frombuffer(blob, dtype=_SIZE) for blob in columns)
+    if len(sizes) != len(starts) or sizes.sum() != len(terms):
+        raise ValueError(f"{len(starts)} sentences, {sizes.sum()} terms of them, {len(terms)} here")
+    return NotedSentences(starts.astype(np.int64), np.cumsum(sizes, dtype=np.int64), terms)

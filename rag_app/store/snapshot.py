@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from llama_index.core.vector_stores.types import MetadataFilters
 
     from pipelines.documents import Page
+    from pipelines.noted_sentences import NotedSentences
 
 
 K = TypeVar("K")
@@ -54,6 +55,7 @@ class SqliteSnapshot:
         self._sql = sql
         self._views = views
         self._kinds: dict[str, int] | None = None
+        self._documents: dict[str, int] = {}
         self._term_ids: dict[str, int | None] = {}
         # The same query is put to several selections of passages.
         self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
@@ -148,9 +150,9 @@ class SqliteSnapshot:
         """Return characters ``start`` to ``end`` of a document's derived text."""
         return self._reader.text(self._document(document_id), start, end)
 
-    def sentence_starts(self, document_id: str, start: int, end: int) -> list[int] | None:
-        """Return where sentences begin within a span of the derived text, None if not known."""
-        return self._reader.sentence_starts(self._document(document_id), start, end)
+    def sentences(self, document_id: str, start: int, end: int) -> NotedSentences | None:
+        """Return the sentences that begin within a span of the derived text, if they are noted."""
+        return self._reader.sentences(self._document(document_id), start, end)
 
     def pages(self, document_id: str, start: int = 0, end: int | None = None) -> list[Page]:
         """Return the pages that overlap a span of the document, with their raw text."""
@@ -241,12 +243,14 @@ class SqliteSnapshot:
         return self._kinds.get(name)
 
     def _document(self, document_id: str) -> int:
-        row = self._sql.execute(
-            "SELECT content FROM contents WHERE document_id = ?", (document_id,)
-        ).fetchone()
-        if row is None:
-            raise KeyError(document_id)
-        return int(row[0])
+        if document_id not in self._documents:
+            row = self._sql.execute(
+                "SELECT content FROM contents WHERE document_id = ?", (document_id,)
+            ).fetchone()
+            if row is None:
+                raise KeyError(document_id)
+            self._documents[document_id] = int(row[0])
+        return self._documents[document_id]
 
     def _content(self, content_hash: str) -> int | None:
         row = self._sql.execute(

@@ -109,13 +109,18 @@ def _sentences(sql: sqlite3.Connection) -> Iterator[str]:
     """Sentences that are noted begin one after the other, within the text of a content."""
     if not has_sentences(sql):
         return
-    for (content,) in sql.execute("SELECT DISTINCT content FROM sentences").fetchall():
+    for (content,) in sql.execute("SELECT DISTINCT content FROM noted_sentences").fetchall():
         row = sql.execute("SELECT length FROM contents WHERE content = ?", (content,)).fetchone()
         if row is None:
             yield f"content {content} is not here, its sentences are"
             continue
-        starts = read_sentences(sql, content, 0, row[0])
-        if starts != sorted(set(starts or ())) or count_sentences(sql, content) != len(starts):
+        try:
+            noted = read_sentences(sql, content, 0, row[0])
+        except ValueError as error:
+            yield f"the sentences of content {content} do not read: {error}"
+            continue
+        starts = [] if noted is None else noted.starts.tolist()
+        if starts != sorted(set(starts)) or count_sentences(sql, content) != len(starts):
             yield f"the sentences of content {content} do not follow one another in its text"
 
 

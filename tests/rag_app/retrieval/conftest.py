@@ -14,6 +14,7 @@ from llama_index.core.schema import Document
 from pipelines.child_parent import ChildParentParser
 from pipelines.documents import adopt
 from pipelines.nodes import header_of
+from pipelines.noted_sentences import NotedSentences
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.structure import structure_of
 from pipelines.text import search_terms
@@ -62,8 +63,8 @@ def prepare(document: Document, config: IndexConfig) -> Prepared:
         if n.metadata["kind"] == "parent"
     }
     name = document.metadata["file_path"] or document.id_
-    starts = structure_of(document.text).starts
-    return Prepared((name,), document, made, vectors, terms, sentences=starts)
+    noted = NotedSentences.of(document.text, structure_of(document.text).starts)
+    return Prepared((name,), document, made, vectors, terms, sentences=noted)
 
 
 def make_store(path: Path, texts: Texts, metadata: Mapping[str, Any], **config: Any) -> Store:

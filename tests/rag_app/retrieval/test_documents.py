@@ -8,9 +8,10 @@ import pytest
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from rag_app.retrieval.catalogue import Catalogues, read_catalogue
-from rag_app.retrieval.documents import LEAST, lower_log_odds_ratio
+from rag_app.retrieval.documents import LEAST, TIERS, lower_log_odds_ratio
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES
+from rag_app.store.snapshot import SqliteSnapshot
 from tests.rag_app.retrieval.conftest import make_store, paged, prepare
 from tests.support.embedding import HashEmbedding
 
@@ -68,6 +69,50 @@ def test_the_named_document_is_found_where_the_words_alone_do_not_tell(reports):
     question = "What was the cash of Adobe in 2020?"
     found = retriever(reports).retrieve(question)
     assert found[0].node.metadata["file_name"] == "ADOBE_2020_10K.pdf"
+
+
+def names_by_tier(store, result):
+    """Return the files whose passages each tier of each arm found."""
+    with store.snapshot() as snapshot:
+        return {
+            (ranking.arm.name, ranking.tier): {
+                snapshot.nodes([found.passage_id])[found.passage_id].metadata["file_name"]
+                for found in ranking.found
+            }
+            for ranking in result.rankings
+        }
+
+
+def test_each_tier_finds_passages_of_its_own_documents(reports):
+    result = retriever(reports).retrieve_detailed("What was the cash of Boeing in 2020?")
+    files = names_by_tier(reports, result)
+    documents = result.preference.documents
+    best = [one.name for one in documents if one.score >= TIERS[1] * documents[0].score]
+    assert best == ["BOEING_2020_10K.pdf"]
+    for arm in ("vectors:child-128", "words:parent"):
+        assert len(files[arm, 0]) == 8
+        assert files[arm, 1] == {one.name for one in documents}
+        assert files[arm, 2] == {"BOEING_2020_10K.pdf"}
+
+
+def test_tiers_of_the_same_documents_are_searched_once(reports, monkeypatch):
+    asked = []
+    real = SqliteSnapshot.search_words
+
+    def search(self, kind, terms, depth, within=None):
+        asked.append(within)
+        return real(self, kind, terms, depth, within)
+
+    monkeypatch.setattr(SqliteSnapshot, "search_words", search)
+    question = "How did Nike's revenue grow?"
+    retriever(reports).retrieve(question)  # what the words of the question name is known now
+    asked.clear()
+    result = retriever(reports).retrieve_detailed(question)
+    everywhere, first, second = [r for r in result.rankings if r.arm.how == "words"]
+    assert len(asked) == 2
+    assert [everywhere.tier, first.tier, second.tier] == [0, 1, 2]
+    assert first.found == second.found
+    assert set(first.found) < set(everywhere.found)
 
 
 def test_the_preference_is_soft(reports):

@@ -17,6 +17,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from pipelines.noted_sentences import NotedSentences
 from rag_app.store.protocol import IndexConfig, Prepared, Vector
 from tests.support.embedding import hash_vector
 
@@ -90,7 +91,7 @@ def prepared(
         nodes=[*parents, *children],
         vectors={"child-128": (ids, matrix.reshape(-1, DIMENSION))},
         terms={node.node_id: Counter(node.text.lower().split()) for node in parents},
-        sentences=[node.start_char_idx for node in children],
+        sentences=NotedSentences.of(text, [node.start_char_idx for node in children]),
     )
 
 

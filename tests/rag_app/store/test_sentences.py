@@ -1,4 +1,4 @@
-"""Where sentences begin: noted with the content, read by span, and not needed."""
+"""Sentences: noted with the content, read by span, and not needed."""
 
 from __future__ import annotations
 
@@ -10,44 +10,55 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.noted_sentences import NotedSentences
 from rag_app.store.merge import merge
 from rag_app.store.protocol import Store
-from rag_app.store.schema import DATABASE
+from rag_app.store.schema import DATABASE, add_tables
 from rag_app.store.sentences import read_sentences, write_sentences
 from rag_app.store.sqlite import SqliteStore, create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
 
 LENGTH = 30_000
 CATS = prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."])
+CATS_STARTS = [0, 9, 20]
+NONE = NotedSentences.of("", [])
 
 
 def starts(store: Store, name: str, start: int = 0, end: int = 99) -> list[int] | None:
     with store.snapshot() as snapshot:
         source = snapshot.find(name)
         assert source is not None
-        return snapshot.sentence_starts(source.document_id, start, end)
+        noted = snapshot.sentences(source.document_id, start, end)
+    return None if noted is None else noted.starts.tolist()
 
 
 @given(
-    st.sets(st.integers(0, LENGTH - 1), max_size=60).map(sorted),
+    st.dictionaries(st.integers(0, LENGTH - 1), st.sets(st.sampled_from("abc")), max_size=60),
     st.integers(0, LENGTH),
     st.integers(0, LENGTH),
 )
 def test_any_span_holds_the_sentences_that_begin_in_it(
-    noted: list[int], start: int, stop: int
+    held: dict[int, set[str]], start: int, stop: int
 ) -> None:
     sql = sqlite3.connect(":memory:")
-    sql.execute("CREATE TABLE sentences (content, reach, starts, PRIMARY KEY (content, reach))")
+    add_tables(sql)
+    noted = NotedSentences.joined(
+        NotedSentences.of(" ".join(held[at]), [0]).moved(at) for at in sorted(held)
+    )
     write_sentences(sql, 1, LENGTH, noted)
-    write_sentences(sql, 2, 9, [3])
-    assert read_sentences(sql, 1, start, stop) == [at for at in noted if start <= at < stop]
+    write_sentences(sql, 2, 9, NotedSentences.of("abc", [0]))
+    found = read_sentences(sql, 1, start, stop)
+    assert found is not None
+    wanted = [at for at in sorted(held) if start <= at < stop]
+    assert found.starts.tolist() == wanted
+    assert found.holding("bc") == [held[at] - {"a"} for at in wanted]
     sql.close()
 
 
 def test_sentences_of_a_content_are_read_by_span(store: Store) -> None:
     with store.writer() as writer:
         writer.put(CATS)
-    assert starts(store, "/a.pdf") == CATS.sentences
+    assert starts(store, "/a.pdf") == CATS_STARTS
     assert starts(store, "/a.pdf", 1, 10) == [9]
     assert starts(store, "/a.pdf", 1, 9) == []
 
@@ -55,7 +66,7 @@ def test_sentences_of_a_content_are_read_by_span(store: Store) -> None:
 def test_where_nobody_noted_sentences_they_are_not_known(store: Store) -> None:
     with store.writer() as writer:
         writer.put(replace(CATS, sentences=None))
-        writer.put(replace(prepared("/b.pdf", ["Fish swim."]), sentences=[]))
+        writer.put(replace(prepared("/b.pdf", ["Fish swim."]), sentences=NONE))
     assert starts(store, "/a.pdf") is None
     assert starts(store, "/b.pdf") == []
     assert store.verify() == []
@@ -65,8 +76,8 @@ def test_sentences_noted_later_are_kept_and_never_twice(store: Store) -> None:
     with store.writer() as writer:
         writer.put(replace(CATS, sentences=None))
         writer.extend(CATS)
-        writer.extend(replace(CATS, sentences=[5]))
-    assert starts(store, "/a.pdf") == CATS.sentences
+        writer.extend(replace(CATS, sentences=NONE))
+    assert starts(store, "/a.pdf") == CATS_STARTS
 
 
 def test_sentences_go_with_their_content(store: Store) -> None:
@@ -83,17 +94,19 @@ def test_a_merge_takes_sentences_along(tmp_path: Path) -> None:
             writer.put(content)
     merge({name: tmp_path / name for name in "AB"}, tmp_path / "C")
     with open_store(tmp_path / "C") as store:
-        assert starts(store, "/a.pdf") == CATS.sentences
+        assert starts(store, "/a.pdf") == CATS_STARTS
         assert starts(store, "/b.pdf") is None
 
 
 @pytest.fixture
 def earlier(tmp_path: Path) -> SqliteStore:
-    """An index as an earlier version wrote it: without the table."""
+    """An index as earlier versions wrote it: without the table, or with one of starts alone."""
     with create_store(tmp_path / "index", CONFIG) as store, store.writer() as writer:
         writer.put(CATS)
     sql = sqlite3.connect(tmp_path / "index" / DATABASE)
-    sql.execute("DROP TABLE sentences")
+    sql.execute("DROP TABLE noted_sentences")
+    sql.execute("CREATE TABLE sentences (content, reach, starts)")
+    sql.execute("INSERT INTO sentences VALUES (1, 0, x'00000000')")
     sql.close()
     return open_store(tmp_path / "index")
 

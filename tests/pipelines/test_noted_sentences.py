@@ -1,0 +1,69 @@
+"""Sentences as they are noted: any span of them, and the terms that each holds."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.noted_sentences import NotedSentences
+from pipelines.sentences import sentence_spans
+from pipelines.text import search_terms
+
+TEXT = "The pumps are red.  A valve of the pump\nis new. 京都は古い都です。It is shut."
+WORDS = ("pump", "valve", "red", "new", "京都", "都", "4,200", "AX-450/B", "the", "naïve", "\udc80")
+
+texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max_size=8).map(
+    lambda sentences: "".join(f"{sentence}. " for sentence in sentences)
+)
+
+
+def noted(text: str) -> NotedSentences:
+    return NotedSentences.of(text, starts(text))
+
+
+def starts(text: str) -> list[int]:
+    return [start for start, _ in sentence_spans(text, max_tokens=None)]
+
+
+def test_each_sentence_holds_its_own_terms() -> None:
+    assert noted(TEXT).holding(search_terms("red pumps, a new valve: 京都")) == [
+        {"pump", "red"},
+        {"pump", "valv", "new"},
+        {"京", "都", "京都"},
+        set(),
+    ]
+
+
+def test_of_no_terms_or_sentences_nothing_is_held() -> None:
+    assert noted(TEXT).holding([]) == [set()] * 4
+    assert noted("").holding(["pump"]) == []
+    assert NotedSentences.joined([]).holding(["pump"]) == []
+
+
+@given(texts, st.integers(0, 99), st.integers(0, 99))
+def test_a_span_holds_the_sentences_that_begin_in_it_with_their_terms(
+    text: str, start: int, end: int
+) -> None:
+    terms = search_terms(" ".join(WORDS))
+    bounds = [*starts(text), len(text)]
+    wanted = [
+        (first, set(terms) & set(search_terms(text[first:last])))
+        for first, last in itertools.pairwise(bounds)
+        if start <= first < end
+    ]
+    some = noted(text).within(start, end)
+    assert list(zip(some.starts.tolist(), some.holding(terms), strict=True)) == wanted
+
+
+@given(st.lists(texts, max_size=4))
+def test_stretches_of_a_text_joined_are_the_sentences_of_the_whole(stretches: list[str]) -> None:
+    terms = search_terms(" ".join(WORDS))
+    parts, offset = [], 0
+    for stretch in stretches:
+        parts.append(noted(stretch).moved(offset))
+        offset += len(stretch)
+    joined = NotedSentences.joined(parts)
+    assert joined.starts.tolist() == [at for part in parts for at in part.starts.tolist()]
+    assert joined.holding(terms) == [held for part in parts for held in part.holding(terms)]
