@@ -19,6 +19,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from pipelines.nodes import hidden_from_llm
 from pipelines.noted_sentences import NotedSentences
 from rag_app.store.protocol import IndexConfig, Prepared
 from rag_app.store.sqlite import create_store
@@ -160,6 +161,8 @@ def _node(
         "id_": hashlib.sha256(identity.encode()).hexdigest(),
         "text": text,
         "metadata": metadata,
+        "excluded_embed_metadata_keys": list(metadata),
+        "excluded_llm_metadata_keys": hidden_from_llm(metadata),
         "start_char_idx": start,
         "end_char_idx": end,
     }

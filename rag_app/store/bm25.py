@@ -46,6 +46,7 @@ class WordView:
         self.count = sum(map(len, lengths))
         total = sum(int(length.sum()) for length in lengths)
         mean = total / self.count if total else 1.0
+        self._frequencies: dict[int, int] = {}  # of the terms that were asked for
         self._norms: list[Floats] = [
             K1 * ((1.0 - B) + B * segment.lengths.astype(np.float64) / mean)
             for segment, _ in self.segments
@@ -53,7 +54,9 @@ class WordView:
 
     def frequency(self, term: int) -> int:
         """Return how many live nodes hold a term."""
-        return sum(len(entries) for entries, _ in self._postings(term))
+        if term not in self._frequencies:
+            self._frequencies[term] = sum(len(entries) for entries, _ in self._postings(term))
+        return self._frequencies[term]
 
     def search(self, terms: Sequence[int]) -> WordSearch:
         """Return the search for the numbers of a query's terms, repetitions included."""
@@ -78,7 +81,7 @@ class WordView:
     ) -> dict[int, float]:
         weights = {}
         for term, times in Counter(terms).items():
-            df = sum(len(entries) for entries, _ in postings[term])
+            self._frequencies[term] = df = sum(len(entries) for entries, _ in postings[term])
             if df:
                 weights[term] = times * idf(self.count, df)
         return weights

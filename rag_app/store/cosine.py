@@ -190,9 +190,9 @@ def _candidates(one: _Pass, least: float) -> Ints:
     highest = one.tops + np.float32(one.error)
     groups = np.flatnonzero((highest >= least) & (highest > -np.inf))
     starts = one.segment.groups[groups]
-    sizes = np.append(one.segment.groups, one.segment.rows)[groups + 1] - starts
+    sizes = one.segment.bounds[groups + 1] - starts
     # All rows of these groups, one range after the other.
-    rows = np.arange(int(sizes.sum())) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    rows: Ints = np.arange(int(sizes.sum())) + np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
     lowest = np.repeat(one.tops[groups] - np.float32(2 * one.error), sizes)
     return rows[one.sims[rows] >= lowest]
 

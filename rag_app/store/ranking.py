@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.store.codec import Ints
-from rag_app.store.segments import Bools
+from rag_app.store.segments import Bools, runs
 
 Scores = npt.NDArray[np.float64] | npt.NDArray[np.float32]
 
@@ -33,8 +33,7 @@ def leading(passages: Ints, scores: Scores, depth: int, margin: float = 0.0) -> 
     if len(scores) <= depth:
         return np.ones(len(scores), np.bool_)
     order = np.argsort(passages, kind="stable")
-    starts = np.flatnonzero(np.diff(passages[order], prepend=-1))
-    best = np.maximum.reduceat(scores[order], starts)
+    best = np.maximum.reduceat(scores[order], runs(passages[order]))
     if len(best) <= depth:
         return np.ones(len(scores), np.bool_)
     least = np.partition(best, len(best) - depth)[len(best) - depth]
@@ -45,8 +44,10 @@ def leading(passages: Ints, scores: Scores, depth: int, margin: float = 0.0) -> 
 def best_of(passages: Ints, nodes: Ints, scores: Scores, depth: int) -> list[Scored]:
     """Return each passage once, by its best node, down to the score of rank ``depth``."""
     order = np.lexsort((nodes, -scores))
-    _, first = np.unique(passages[order], return_index=True)
-    kept = order[np.sort(first)]
+    first: dict[int, int] = {}
+    for place, passage in enumerate(passages[order].tolist()):
+        first.setdefault(passage, place)
+    kept = order[list(first.values())]
     if len(kept) > depth:
         kept = kept[scores[kept] >= scores[kept[depth - 1]]]
     columns = (passages[kept].tolist(), nodes[kept].tolist(), scores[kept].tolist())

@@ -65,7 +65,7 @@ class Reader:
         """Return where nodes lie whose text and pages are not their own, by id."""
         found = {}
         for node_id, content, start, stop, text, extra in self._rows(_PLACES, node_ids):
-            if start is not None and text is None and extra is None:
+            if start is not None and text is None and '"pages"' not in (extra or ""):
                 numbers = (page.number for page in self.pages(content, start, stop))
                 pages = tuple(number for number in numbers if number is not None)
                 document_id = self._content(content).document_id

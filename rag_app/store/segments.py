@@ -59,14 +59,17 @@ class VectorSegment(Segment):
         matrix: shape (n, dimension), float32, unit rows.
         coded: the same in fewer bytes, when there are many.
         groups: the first row of each run of rows with the same passage.
+        bounds: the same, and how many rows there are.
     """
 
     matrix: Vector
     coded: CodedVectors | None = None
     groups: Ints = field(init=False)
+    bounds: Ints = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "groups", _runs(self.passages))
+        object.__setattr__(self, "bounds", np.append(runs(self.passages), self.rows))
+        object.__setattr__(self, "groups", self.bounds[:-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +92,7 @@ class WordSegment(Segment):
 
     def postings(self, term: int) -> tuple[Counts, Counts] | None:
         """Return the rows that hold a term and how often; ``None`` when none does."""
-        at = int(np.searchsorted(self.terms, term))
+        at = int(self.terms.searchsorted(term))
         if at == len(self.terms) or self.terms[at] != term:
             return None
         low, high = int(self.starts[at]), int(self.starts[at + 1])
@@ -223,7 +226,8 @@ def _joined(arrays: Sequence[npt.NDArray[Any]], dtype: type) -> npt.NDArray[Any]
     return np.concatenate([np.empty(0, dtype), *arrays])
 
 
-def _runs(values: Ints) -> Ints:
+def runs(values: Ints) -> Ints:
+    """Return where each run of equal values begins."""
     if not len(values):
         return np.empty(0, np.int64)
     return np.concatenate([[0], np.flatnonzero(values[1:] != values[:-1]) + 1]).astype(np.int64)

@@ -210,9 +210,10 @@ class SqliteSnapshot:
         return [found for found, built in rows.fetchall() if wanted not in json.loads(built)]
 
     def _hits(self, scored: Sequence[Scored], depth: int) -> list[Hit]:
-        ids = self._memory.ids(self._sql, [row for one in scored for row in one[:2]])
-        hits = [Hit(ids[item.passage], ids[item.node], item.score) for item in scored]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:depth]
+        rows = [row for passage, node, _ in scored for row in (passage, node)]
+        ids = self._memory.ids(self._sql, rows)
+        ordered = sorted([(-score, ids[passage], ids[node]) for passage, node, score in scored])
+        return [Hit(passage, node, -below) for below, passage, node in ordered[:depth]]
 
     def _terms(self, terms: Collection[str]) -> list[int | None]:
         """Return the number of each term; None for one that the index does not know."""
