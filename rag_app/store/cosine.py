@@ -12,6 +12,7 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -22,11 +23,13 @@ from rag_app.store.codec import Ints
 from rag_app.store.protocol import Vector
 from rag_app.store.ranking import Scored, best_of, leading
 from rag_app.store.segments import Bools, VectorSegment
+from rag_app.turns import turn
 
 Floats = npt.NDArray[np.float64]
 Q = TypeVar("Q")
 N = TypeVar("N", bound=np.generic)
 _CORES = os.cpu_count() or 1  # asking takes as long as a tenth of a product
+_WORTH_LENDING = 4096  # rows, of which a product takes a tenth of a millisecond
 _SPARSE = 0.25  # share of selected rows below which they are gathered before the product
 
 
@@ -203,7 +206,8 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
     One core reads memory slower than memory gives. BLAS shares too, but its
     threads wait for one another in a busy loop: beside other work (queries in other
     threads, other programs) a product takes many times as long. Here a core that
-    is busy elsewhere takes no share, and nothing waits for it.
+    is busy elsewhere takes no share, and nothing waits for it. Meanwhile another query may
+    compute in Python.
     """
     rows = len(vectors)
     found = np.empty(rows, np.float32)
@@ -220,10 +224,11 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
 
     executor = ThreadPoolExecutor(helpers, "product") if helpers > 0 else None
     helping = [executor.submit(work) for _ in range(helpers)] if executor else []
-    work()
-    for helper in helping:
-        if not helper.cancel():
-            helper.result()
+    with turn.lent() if rows >= _WORTH_LENDING else nullcontext():
+        work()
+        for helper in helping:
+            if not helper.cancel():
+                helper.result()
     if executor:
         executor.shutdown(wait=False)
     return found
