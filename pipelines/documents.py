@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
 
+from pipelines.page_map import Page
 from pipelines.pages import join_pages
 from pipelines.readers import Limits, RawPdf, reader_fingerprint
 from pipelines.reading import DEFAULT_READER, READERS, ReadPdf, content_hash, read_file
@@ -21,12 +21,10 @@ __all__ = [
     "DOCUMENT_KEYS",
     "READERS",
     "Limits",
-    "Page",
     "adopt",
     "content_hash",
     "document_of",
     "page_map",
-    "pages_of",
     "read_pdf",
     "reader_fingerprint",
     "retitled",
@@ -45,24 +43,6 @@ _NOT_CONTENT = frozenset(
     )
 )
 _LONGEST_TITLE = 160
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """One page and where its text lies in the document's derived text.
-
-    Attributes:
-        number: physical page, from 1; ``None`` in a Document without pages.
-        label: the printed label ("iv", "A-3"); the number's digits where none is printed.
-        start, end: span of the page in the derived text, in characters.
-        raw: text of the page as the reader gave it, sanitised only; quotes are checked against it.
-    """
-
-    number: int | None
-    label: str
-    start: int
-    end: int
-    raw: str
 
 
 def read_pdf(
@@ -170,13 +150,6 @@ def page_map(document: BaseNode) -> list[Page]:
     """Return the pages of a document in order; none when it has no pages."""
     pages: list[dict[str, Any]] = document.metadata.get("page_map") or []
     return [Page(**page) for page in pages]
-
-
-def pages_of(pages: Sequence[Page], start: int, end: int) -> list[Page]:
-    """Return the pages that overlap a span."""
-    first = bisect_right(pages, start, key=lambda page: page.end)
-    last = bisect_left(pages, end, key=lambda page: page.start)
-    return [page for page in pages[first:last] if page.start < page.end]
 
 
 def adopt(document: Document) -> Document:

@@ -16,7 +16,8 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from pipelines.documents import DOCUMENT_KEYS, Page, page_map, pages_of
+from pipelines.documents import DOCUMENT_KEYS, page_map
+from pipelines.page_map import Page, pages_of
 from pipelines.scripts import script_of
 from pipelines.splitting import Span
 from pipelines.structure import structure_of

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
@@ -21,15 +21,6 @@ from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
 from rag_app.answer.request import Limits
-from rag_app.ingest import (
-    IngestReport,
-    PieceWriter,
-    Progress,
-    RemoveReport,
-    ingest,
-    kinds_of,
-    remove,
-)
 from rag_app.matching import check_model, child_sizes, named, new_config, recorded_settings
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
 from rag_app.models.loading import LoadedEngine
@@ -40,6 +31,9 @@ from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.settings import Settings, load_settings
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
 from rag_app.store.sqlite import create_store, folder_bytes, open_store
+
+if TYPE_CHECKING:  # a question to an index that is there needs nothing of what makes one
+    from rag_app.ingest import IngestReport, PieceWriter, Progress, RemoveReport
 
 Input = str | Path | Document | BaseNode
 
@@ -115,6 +109,8 @@ class Index:
             ConfigError: a pipeline is unknown, or needs an extra that is not installed.
             ModelNotFoundError: the embedding model is not on this machine.
         """
+        from rag_app.ingest import kinds_of
+
         settings = settings or load_settings()
         vectors, words = kinds_of(pipelines, child_sizes=child_sizes(settings))
         model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
@@ -263,6 +259,8 @@ class Index:
             workers: processes that read files; None: by the number of files and cores.
             timeout: seconds to wait for another process that writes.
         """
+        from rag_app.ingest import ingest
+
         flat = [
             item for one in inputs for item in (one if isinstance(one, (list, tuple)) else [one])
         ]
@@ -282,6 +280,8 @@ class Index:
 
     def remove(self, *names: str | Path) -> RemoveReport:
         """Take names of files away; content that has none left goes, with all made of it."""
+        from rag_app.ingest import remove
+
         return remove(self._store, names)
 
     def as_retriever(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from pipelines.documents import Page
+from pipelines.page_map import Page
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.passages import Passage
 from rag_app.answer.quotes import label_of, quote_of

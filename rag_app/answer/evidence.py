@@ -7,7 +7,7 @@ from typing import Protocol
 
 from llama_index.core.schema import MetadataMode
 
-from pipelines.documents import Page
+from pipelines.page_map import Page
 from pipelines.text import language_name
 from rag_app.answer.passages import Passage
 from rag_app.store.bm25 import idf

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipelines.documents import Page
+from pipelines.page_map import Page
 from pipelines.text import normalise
 from rag_app.answer.passages import Passage
 from rag_app.answer.response import Quote

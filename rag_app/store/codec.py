@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pipelines.page_map import Page
+
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode
-
-    from pipelines.documents import Page
 
 Ints = npt.NDArray[np.int64]
 

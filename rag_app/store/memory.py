@@ -9,12 +9,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING
 
+from pipelines.page_map import Page
 from rag_app.store.codec import unpack_id
-
-if TYPE_CHECKING:
-    from pipelines.documents import Page
 
 _MOST_IDS = 50_000  # some 10 MB
 _MOST_PAGES = 20_000  # some 5 MB
@@ -51,8 +48,6 @@ class Memory:
 
     def pages(self, sql: sqlite3.Connection, content: int) -> Sequence[Page]:
         """Return the pages of a content in order, without their raw text."""
-        from pipelines.documents import Page
-
         known = self._pages
         if content not in known:
             rows = sql.execute(

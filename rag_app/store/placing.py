@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import StoreError
+from pipelines.page_map import Page, pages_of
 from rag_app.store.codec import derive, extra_of, own_columns, pack_id, user_metadata
 from rag_app.store.protocol import Prepared
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
-
-    from pipelines.documents import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,15 +113,11 @@ def _place(
 
 
 def _pages_of(pages: Sequence[Page], start: int | None, stop: int | None) -> list[Page]:
-    from pipelines.documents import pages_of
-
     return [] if start is None or stop is None else pages_of(pages, start, stop)
 
 
 def _page_spans(document: Document) -> list[Page]:
     """Return the pages of a document in order, without their raw text."""
-    from pipelines.documents import Page
-
     page_map: Sequence[Mapping[str, Any]] = document.metadata.get("page_map") or []
     return [
         Page(page["number"], str(page["label"]), int(page["start"]), int(page["end"]), "")

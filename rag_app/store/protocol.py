@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkab
 import numpy as np
 import numpy.typing as npt
 
+from pipelines.page_map import Page
+
 if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without it
     from llama_index.core.schema import BaseNode, Document
     from llama_index.core.vector_stores.types import MetadataFilters
 
-    from pipelines.documents import Page
     from pipelines.noted_sentences import NotedSentences
 
 Vector = npt.NDArray[np.float32]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pipelines.page_map import Page, pages_of
 from rag_app.store.codec import (
     OWN_KEYS,
     derive,
@@ -24,7 +25,6 @@ from rag_app.store.sentences import has_sentences, read_sentences
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
 
-    from pipelines.documents import Page
     from pipelines.noted_sentences import NotedSentences
 
 _COLUMNS = (
@@ -114,14 +114,10 @@ class Reader:
 
     def pages(self, content: int, start: int, stop: int) -> list[Page]:
         """Return the pages that share a character with a span, without their raw text."""
-        from pipelines.documents import pages_of
-
         return pages_of(self._memory.pages(self._sql, content), start, stop)
 
     def raw_pages(self, content: int, start: int, stop: int | None) -> list[Page]:
         """Return the same with their raw text; all to the end without an end."""
-        from pipelines.documents import Page
-
         if stop is None:
             where, values = "stop > ? OR ? = 0", (start, start)
         else:

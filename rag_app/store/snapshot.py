@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import numpy as np
 
 from pipelines.errors import EmbeddingError
+from pipelines.page_map import Page
 from rag_app.store import filters as filtering
 from rag_app.store import parts
 from rag_app.store.bm25 import WordSearch
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
     from llama_index.core.vector_stores.types import MetadataFilters
 
-    from pipelines.documents import Page
     from pipelines.noted_sentences import NotedSentences
 
 

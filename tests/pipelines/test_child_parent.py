@@ -19,8 +19,9 @@ from llama_index.core.schema import (
 )
 
 from pipelines.child_parent import ChildParentParser, header_of
-from pipelines.documents import Page, page_map, read_pdf
+from pipelines.documents import page_map, read_pdf
 from pipelines.errors import ConfigError
+from pipelines.page_map import Page
 from pipelines.pages import join_pages
 from pipelines.text import count_tokens
 from tests.support.pdfs import make_pdf

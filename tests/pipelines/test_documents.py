@@ -9,7 +9,6 @@ from pipelines.documents import (
     adopt,
     content_hash,
     page_map,
-    pages_of,
     read_pdf,
     reader_fingerprint,
     retitled,
@@ -17,6 +16,7 @@ from pipelines.documents import (
 from pipelines.errors import (
     DamagedError,
 )
+from pipelines.page_map import pages_of
 from pipelines.structure import structure_of
 from tests.support.pdfs import make_pdf
 

@@ -14,7 +14,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from pipelines.documents import Page
+from pipelines.page_map import Page
 from rag_app.answer.passages import Passage
 
 

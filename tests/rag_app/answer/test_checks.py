@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.documents import Page, page_map, read_pdf
+from pipelines.documents import page_map, read_pdf
+from pipelines.page_map import Page
 from pipelines.text import content_words
 from rag_app.answer.checks import NEAREST_CITED, NO_CITATION, WEAK_SUPPORT, Sent, SentenceChecker
 from rag_app.answer.citations import CitationBook

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.documents import Page
+from pipelines.page_map import Page
 from rag_app.answer.passages import passages_of
 from rag_app.answer.quotes import label_of, quote_of, stands_on
 from tests.support.passages import node
