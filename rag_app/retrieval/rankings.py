@@ -172,24 +172,33 @@ def rank(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
         raise
     except Exception as error:
         reason = str(error) if isinstance(error, EmbeddingError) else repr(error)
-        done = replace(ranking, status="failed", reason=reason, error=error)
-    return replace(done, seconds=time.perf_counter() - started)
+        done = _Done(status="failed", reason=reason, error=error)
+    return replace(ranking, **done._asdict(), seconds=time.perf_counter() - started)
 
 
-def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
+class _Done(NamedTuple):
+    """What became of a ranking."""
+
+    found: tuple[Found, ...] = ()
+    status: Status = "voted"
+    reason: str = ""
+    error: Exception | None = None
+
+
+def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> _Done:
     able = [view for view in ranking.views if can_vote(view, ranking.query)]
     if not able:
         model = ranking.views[0].snapshot.config.embed_model
         language = language_name(ranking.query)
-        return replace(ranking, status="silent", reason=f"{model} does not know {language}")
+        return _Done(status="silent", reason=f"{model} does not know {language}")
     found = {}
     for view in able:
         vector, within = vectors.get(view, ranking.query), view.scope(ranking.tier)
         found[view] = view.snapshot.search_vectors(ranking.arm.kind, vector, depth, within)
-    return _merged(ranking, found, dict.fromkeys(found, 1.0), depth)
+    return _merged(found, dict.fromkeys(found, 1.0), depth)
 
 
-def _by_words(ranking: Ranking, depth: int) -> Ranking:
+def _by_words(ranking: Ranking, depth: int) -> _Done:
     terms = query_terms(ranking.query, ranking.arm.kind)
     found = {
         view: view.snapshot.search_words(ranking.arm.kind, terms, depth, view.scope(ranking.tier))
@@ -200,7 +209,7 @@ def _by_words(ranking: Ranking, depth: int) -> Ranking:
         view: 1.0 if len(found) == 1 else _weight_of(terms, view, ranking.arm.kind)
         for view in found
     }
-    return _merged(ranking, found, whole, depth)
+    return _merged(found, whole, depth)
 
 
 def _weight_of(terms: Sequence[str], view: View, kind: str) -> float:
@@ -214,13 +223,8 @@ def term_weights(view: View, kind: str, terms: Sequence[str]) -> dict[str, float
     return {term: idf(total, counts[term]) for term in terms}
 
 
-def _merged(
-    ranking: Ranking,
-    found: Mapping[View, Sequence[Hit]],
-    whole: Mapping[View, float],
-    depth: int,
-) -> Ranking:
-    """Return the ranking with the hits of all indexes, by the share of ``whole`` that they score.
+def _merged(found: Mapping[View, Sequence[Hit]], whole: Mapping[View, float], depth: int) -> _Done:
+    """Return the hits of all indexes, by the share of ``whole`` that they score.
 
     A passage that is in several indexes has the place of its best hit.
     """
@@ -232,5 +236,5 @@ def _merged(
             best.setdefault(one.passage_id, one)
         kept = list(best.values())[:depth]
     if not kept:
-        return replace(ranking, status="nothing", reason="nothing matches")
-    return replace(ranking, found=tuple(kept))
+        return _Done(status="nothing", reason="nothing matches")
+    return _Done(tuple(kept))

@@ -201,17 +201,27 @@ def _candidates(one: _Pass, least: float) -> Ints:
 
 
 def _product(vectors: _Rows[Q], query: Q) -> Vector:
-    """Return the score of each row with a query, a large number of rows shared among the cores.
+    """Return the score of each row with a query; another query may compute meanwhile."""
+    rows = len(vectors)
+    found = np.empty(rows, np.float32)
+    with turn.lent() if rows >= _WORTH_LENDING else nullcontext():
+        if rows <= vectors.share:
+            vectors.scores(query, found)
+        else:
+            _share_out(vectors, query, found)
+    return found
+
+
+def _share_out(vectors: _Rows[Q], query: Q, found: Vector) -> None:
+    """Write the scores of a large number of rows, which the cores share.
 
     One core reads memory slower than memory gives. BLAS shares too, but its
     threads wait for one another in a busy loop: beside other work (queries in other
     threads, other programs) a product takes many times as long. Here a core that
-    is busy elsewhere takes no share, and nothing waits for it. Meanwhile another query may
-    compute in Python.
+    is busy elsewhere takes no share, and nothing waits for it.
     """
-    rows = len(vectors)
-    found = np.empty(rows, np.float32)
-    left = deque(slice(low, low + vectors.share) for low in range(0, rows, vectors.share))
+    lows = range(0, len(vectors), vectors.share)
+    left = deque(slice(low, low + vectors.share) for low in lows)
     helpers = min(_CORES, len(left)) - 1
 
     def work() -> None:
@@ -224,14 +234,12 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
 
     executor = ThreadPoolExecutor(helpers, "product") if helpers > 0 else None
     helping = [executor.submit(work) for _ in range(helpers)] if executor else []
-    with turn.lent() if rows >= _WORTH_LENDING else nullcontext():
-        work()
-        for helper in helping:
-            if not helper.cancel():
-                helper.result()
+    work()
+    for helper in helping:
+        if not helper.cancel():
+            helper.result()
     if executor:
         executor.shutdown(wait=False)
-    return found
 
 
 def _joined(arrays: Sequence[npt.NDArray[N]]) -> npt.NDArray[N]:
