@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -125,9 +126,10 @@ def _prose(listed: list[str]) -> str:
     return "".join(written).rstrip()
 
 
-def _sentences(text: str) -> list[int]:
-    """Return where the sentences of such prose begin."""
-    return [0, *(match.end() for match in re.finditer(r"\.\s+", text))]
+def _sentences(text: str) -> list[tuple[int, int]]:
+    """Return where the sentences of such prose stand."""
+    ends = [0, *(match.end() for match in re.finditer(r"\.\s+", text)), len(text)]
+    return [(start, start + len(text[start:end].rstrip())) for start, end in pairwise(ends)]
 
 
 def _facts(name: str, content_hash: str) -> dict[str, object]:

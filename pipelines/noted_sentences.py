@@ -1,16 +1,18 @@
-"""The sentences of a text, noted: where each begins, and which search terms it holds."""
+"""The sentences of a text, noted: where each stands, how long it is, which terms it holds."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
 
+from pipelines.splitting import Span
 from pipelines.terms import search_terms
+from pipelines.tokens import TokenOffsets
 
 Places = npt.NDArray[np.int64]
 Numbers = npt.NDArray[np.uint32]
@@ -21,23 +23,38 @@ class NotedSentences:
     """Sentences in reading order.
 
     Attributes:
-        starts: where each begins, ascending, shape (n,).
-        ends: where the terms of each end in ``terms``, shape (n,).
+        starts, stops: where each stands, ascending, shape (n,).
+        tokens: how many tokens begin in each, or before the next one, shape (n,).
+        term_ends: where the terms of each end in ``terms``, shape (n,).
         terms: numbers of the different terms, sentence after sentence, shape (m,).
     """
 
     starts: Places
-    ends: Places
+    stops: Places
+    tokens: Places
+    term_ends: Places
     terms: Numbers
 
     @classmethod
-    def of(cls, text: str, starts: Sequence[int]) -> NotedSentences:
-        """Note the sentences of a text that begin at ``starts``, ascending."""
-        bounds = pairwise([*starts, len(text)])
-        held = [set(map(_number, search_terms(text[start:end]))) for start, end in bounds]
+    def of(
+        cls, text: str, spans: Sequence[Span], tokens: TokenOffsets | None = None
+    ) -> NotedSentences:
+        """Note the sentences of a text.
+
+        Args:
+            text: in which they stand.
+            spans: of the sentences, in order.
+            tokens: of the text, where they are known.
+        """
+        tokens = tokens or TokenOffsets(text)
+        starts = [start for start, _ in spans]
+        held = [{_number(term) for term in search_terms(text[slice(*span)])} for span in spans]
+        begun = [tokens.before(place) for place in [*starts, len(text)]]
         return cls(
             starts=np.array(starts, np.int64),
-            ends=np.cumsum([len(numbers) for numbers in held], dtype=np.int64),
+            stops=np.array([stop for _, stop in spans], np.int64),
+            tokens=np.diff(begun).astype(np.int64),
+            term_ends=np.cumsum([len(numbers) for numbers in held], dtype=np.int64),
             terms=np.array([number for numbers in held for number in sorted(numbers)], np.uint32),
         )
 
@@ -45,10 +62,12 @@ class NotedSentences:
     def joined(cls, several: Iterable[NotedSentences]) -> NotedSentences:
         """Return those of several stretches of a text, one after the other, as one."""
         parts = list(several)
-        sizes = [np.diff(part.ends, prepend=0) for part in parts]
+        sizes = [np.diff(part.term_ends, prepend=0) for part in parts]
         return cls(
             starts=np.concatenate([_NO_PLACES, *(part.starts for part in parts)]),
-            ends=np.cumsum(np.concatenate([_NO_PLACES, *sizes])),
+            stops=np.concatenate([_NO_PLACES, *(part.stops for part in parts)]),
+            tokens=np.concatenate([_NO_PLACES, *(part.tokens for part in parts)]),
+            term_ends=np.cumsum(np.concatenate([_NO_PLACES, *sizes])),
             terms=np.concatenate([_NO_NUMBERS, *(part.terms for part in parts)]),
         )
 
@@ -57,15 +76,38 @@ class NotedSentences:
 
     def moved(self, by: int) -> NotedSentences:
         """Return the same where the text stands so many characters further on."""
-        return NotedSentences(self.starts + by, self.ends, self.terms)
+        places = (self.starts + by, self.stops + by)
+        return NotedSentences(*places, self.tokens, self.term_ends, self.terms)
 
     def within(self, start: int, end: int) -> NotedSentences:
         """Return those that begin in a span."""
-        low, high = np.searchsorted(self.starts, (start, end)).tolist()
-        first = int(self.ends[low - 1]) if low else 0
-        ends = self.ends[low:high]
+        low, high = self.starts.searchsorted((start, end)).tolist()
+        first = int(self.term_ends[low - 1]) if low else 0
+        ends = self.term_ends[low:high]
         last = int(ends[-1]) if len(ends) else first
-        return NotedSentences(self.starts[low:high], ends - first, self.terms[first:last])
+        columns = (self.starts[low:high], self.stops[low:high], self.tokens[low:high])
+        return NotedSentences(*columns, ends - first, self.terms[first:last])
+
+    def owners(self, spans: Sequence[Span]) -> list[int]:
+        """Return in which sentence each span begins; -1: before the first one."""
+        places = [start for start, _ in spans]
+        found: list[int] = (self.starts.searchsorted(places, side="right") - 1).tolist()
+        return found
+
+    def most_tokens(self, spans: Sequence[Span]) -> list[int]:
+        """Return a number that each span does not exceed in tokens, being part of a sentence."""
+        # A token may begin before the word that it ends with.
+        most = [*(self.tokens + 1).tolist(), sys.maxsize]
+        return [most[owner] for owner in self.owners(spans)]
+
+    def tokens_until(self, end: int) -> int | None:
+        """Return how many tokens a text of whole sentences holds, give or take one.
+
+        None where it begins or ends inside a sentence.
+        """
+        if not len(self) or self.starts[0] != 0 or self.stops[-1] > end:
+            return None
+        return int(self.tokens.sum())
 
     def holding(self, terms: Sequence[str]) -> list[set[str]]:
         """Return which of some terms each sentence holds.
@@ -74,9 +116,9 @@ class NotedSentences:
         seem to hold a term that it does not.
         """
         numbers = np.array([_number(term) for term in terms], np.uint32)
-        at, which = np.nonzero(self.terms[:, None] == numbers)
+        at, which = (self.terms[:, None] == numbers).nonzero()
         found: list[set[str]] = [set() for _ in range(len(self))]
-        sentences = np.searchsorted(self.ends, at, side="right")
+        sentences = self.term_ends.searchsorted(at, side="right")
         for sentence, term in zip(sentences.tolist(), which.tolist(), strict=True):
             found[sentence].add(terms[term])
         return found

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING
 
 from pipelines.abbreviations import ALWAYS, BEFORE_NUMBER, MAYBE_LAST, STARTERS
 from pipelines.lines import Kind, Line, classify, ends_open, ends_sentence
 from pipelines.splitting import Breaks, Span, tile, trim
 from pipelines.tokens import TokenOffsets
+
+if TYPE_CHECKING:
+    from pipelines.noted_sentences import NotedSentences
 
 MAX_SENTENCE_TOKENS = 128
 
@@ -44,7 +48,7 @@ def sentence_spans(
     text: str,
     *,
     max_tokens: int | None = MAX_SENTENCE_TOKENS,
-    starts: Sequence[int] | None = None,
+    noted: NotedSentences | None = None,
 ) -> list[Span]:
     """Return the spans of the sentences, sorted and disjoint; they cover all visible text.
 
@@ -55,11 +59,17 @@ def sentence_spans(
     Args:
         text: what is cut.
         max_tokens: of one sentence.
-        starts: where sentences begin within the text, where that was found before
-            (``Structure.starts``): the text is not looked at for it again.
+        noted: the sentences that begin within the text, where they were found before: the
+            text is not looked at for them again.
     """
-    spans = whole_sentences(text, classify(text)) if starts is None else _parts(text, starts)
-    return spans if max_tokens is None else bounded(text, spans, TokenOffsets(text), max_tokens)
+    if noted is None:
+        spans = whole_sentences(text, classify(text))
+    else:
+        spans = _parts(text, noted.starts.tolist())
+    if max_tokens is None:
+        return spans
+    most = None if noted is None else noted.most_tokens(spans)
+    return bounded(text, spans, TokenOffsets(text), max_tokens, most)
 
 
 def whole_sentences(text: str, lines: Sequence[Line]) -> list[Span]:
@@ -70,11 +80,21 @@ def whole_sentences(text: str, lines: Sequence[Line]) -> list[Span]:
     return spans
 
 
-def bounded(text: str, spans: Sequence[Span], tokens: TokenOffsets, max_tokens: int) -> list[Span]:
-    """Return spans of at most so many tokens: the longer ones are cut."""
+def bounded(
+    text: str,
+    spans: Sequence[Span],
+    tokens: TokenOffsets,
+    max_tokens: int,
+    most: Sequence[int] | None = None,
+) -> list[Span]:
+    """Return spans of at most so many tokens: the longer ones are cut.
+
+    ``most`` is, of each span, a number that its tokens do not exceed, where that is known.
+    """
     found: list[Span] = []
-    for start, end in spans:
-        if tokens.fewer(start, end, max_tokens - 8):
+    few = max_tokens - 8
+    for (start, end), known in zip(spans, most or repeat(few), strict=False):
+        if known < few or tokens.fewer(start, end, few):
             found.append((start, end))
         else:
             ranks = inner_breaks(text, start, end)

@@ -27,14 +27,14 @@ class Structure:
 
     Attributes:
         tokens: where each token starts.
-        starts: where the sentences begin, in order, however long each is.
+        whole: spans of the sentences in order, however long each is.
         sentences: spans in order, of at most 128 tokens each.
         headings: spans of the headings of sections, in order; not those inside tables.
         ranks: where the text may be cut, the best kind of break first.
     """
 
     tokens: TokenOffsets
-    starts: list[int]
+    whole: list[Span]
     sentences: list[Span]
     headings: list[Span]
     ranks: tuple[Breaks, ...]
@@ -52,9 +52,8 @@ def structure_of(text: str) -> Structure:
     lines = classify(text)
     whole = whole_sentences(text, lines)
     sentences = bounded(text, whole, tokens, MAX_SENTENCE_TOKENS)
-    starts = [start for start, _ in whole]
     ranks = _ranks(text, lines, sentences)
-    return Structure(tokens, starts, sentences, _sections(text, lines), ranks)
+    return Structure(tokens, whole, sentences, _sections(text, lines), ranks)
 
 
 def _sections(text: str, lines: Sequence[Line]) -> list[Span]:

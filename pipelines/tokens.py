@@ -150,6 +150,10 @@ class TokenOffsets:
                 return True
         return self.count(start, end) < tokens
 
+    def before(self, place: int) -> int:
+        """Return how many tokens begin before a place of the text."""
+        return bisect_left(self._starts, place)
+
     def count(self, start: int, end: int) -> int:
         """Return how many tokens overlap the span."""
         return max(0, bisect_left(self._starts, end) - self._first(start))

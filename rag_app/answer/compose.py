@@ -62,7 +62,7 @@ def extractive(
         question=question,
         sentences=sentences,
         citations=book.citations(),
-        usage=Usage(context=_all_read(passages)),
+        usage=Usage(context=_all_read(passages, evidence)),
     )
 
 
@@ -82,9 +82,16 @@ def _source(passage: Passage, index: int, quote: Quote) -> Hashable:
     return (passage.origin, passage.document_id or passage.file, quote.pages[0])
 
 
-def _all_read(passages: Sequence[Passage]) -> ContextReport:
+def _all_read(passages: Sequence[Passage], evidence: Evidence) -> ContextReport:
     items = [
-        ContextItem(list(p.node_ids), p.file, list(p.pages), count_tokens(p.text), whole=True)
+        ContextItem(list(p.node_ids), p.file, list(p.pages), _tokens(p, evidence), whole=True)
         for p in passages
     ]
     return ContextReport(None, sum(item.tokens for item in items), used=items, cut=[])
+
+
+def _tokens(passage: Passage, evidence: Evidence) -> int:
+    """Return the tokens of a passage; those of noted sentences are not counted again."""
+    noted = evidence.sentences(passage)
+    known = None if noted is None else noted.tokens_until(len(passage.text))
+    return count_tokens(passage.text) if known is None else known

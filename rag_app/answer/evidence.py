@@ -7,6 +7,7 @@ from typing import Protocol
 
 from llama_index.core.schema import MetadataMode
 
+from pipelines.noted_sentences import NotedSentences
 from pipelines.page_map import Page
 from pipelines.text import language_name
 from rag_app.answer.passages import Passage
@@ -29,8 +30,8 @@ class Evidence(Protocol):
         """Return the stored text of a passage's span, to check it without pages."""
         ...
 
-    def sentence_starts(self, passage: Passage) -> list[int] | None:
-        """Return where sentences begin in a passage's text (None: not known)."""
+    def sentences(self, passage: Passage) -> NotedSentences | None:
+        """Return the sentences that begin in a passage's text (None: not known)."""
         ...
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
@@ -61,7 +62,7 @@ class NoEvidence:
         """Return the passage's own text: nothing else is known."""
         return passage.text
 
-    def sentence_starts(self, passage: Passage) -> None:
+    def sentences(self, passage: Passage) -> None:
         """Return None: not known."""
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
@@ -114,8 +115,8 @@ class StoreEvidence:
             except KeyError:
                 return ""
 
-    def sentence_starts(self, passage: Passage) -> list[int] | None:
-        """Return where sentences begin in a passage's text, if the index knows."""
+    def sentences(self, passage: Passage) -> NotedSentences | None:
+        """Return the sentences that begin in a passage's text, if the index knows."""
         store = self._store_of(passage)
         if store is None or passage.start is None or passage.end is None:
             return None
@@ -124,7 +125,7 @@ class StoreEvidence:
                 noted = snapshot.sentences(passage.document_id, passage.start, passage.end)
             except KeyError:
                 return None
-        return None if noted is None else noted.moved(-passage.start).starts.tolist()
+        return None if noted is None else noted.moved(-passage.start)
 
     def _store_of(self, passage: Passage) -> Store | None:
         if not passage.document_id or passage.start is None:

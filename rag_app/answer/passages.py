@@ -12,6 +12,7 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
+from pipelines.noted_sentences import NotedSentences
 from pipelines.text import sentence_spans, sentence_terms
 
 # Longer than the sentences that are searched (128): an answer should not stop at a comma.
@@ -90,7 +91,7 @@ class Sentence:
         return sentence_terms(self.text)
 
 
-StartsOf = Callable[[Passage], Sequence[int] | None]
+NotedOf = Callable[[Passage], NotedSentences | None]
 
 
 def passages_of(nodes: Sequence[NodeWithScore]) -> list[Passage]:
@@ -118,20 +119,18 @@ def merge_overlaps(passages: Iterable[Passage]) -> list[Passage]:
     return sorted(merged, key=lambda passage: passage.rank)
 
 
-def sentences_of(
-    passages: Sequence[Passage], starts_of: StartsOf = lambda _: None
-) -> list[Sentence]:
+def sentences_of(passages: Sequence[Passage], noted_of: NotedOf = lambda _: None) -> list[Sentence]:
     """Return all sentences of the passages, in their order.
 
     Args:
         passages: what is cut.
-        starts_of: where sentences begin in a passage's text; None: they are found here.
+        noted_of: the sentences that begin in a passage's text; None: they are found here.
     """
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
         position = 0
         spans = sentence_spans(
-            passage.text, max_tokens=MAX_SENTENCE_TOKENS, starts=starts_of(passage)
+            passage.text, max_tokens=MAX_SENTENCE_TOKENS, noted=noted_of(passage)
         )
         for start, end in spans:
             raw = passage.text[start:end]

@@ -78,7 +78,7 @@ def make_plan(
 ) -> Plan:
     """Merge, measure and decide (``scale``: of cosines, as in :func:`signals`)."""
     passages = passages_of(found.nodes)
-    sentences = sentences_of(passages, evidence.sentence_starts)
+    sentences = sentences_of(passages, evidence.sentences)
     words = set(content_words(question))
     weights = evidence.idf({*search_terms(question), *words})
     measured = signals(question, _only(weights, words), passages, sentences, scale)

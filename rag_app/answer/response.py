@@ -76,7 +76,8 @@ class ContextItem:
     Attributes:
         node_ids: the retrieved nodes it was made of.
         file, pages: where it lies.
-        tokens: tokens of it that were read.
+        tokens: tokens of it that were read; without a model as they stand in its document,
+            where they were counted when it was ingested (one more or less than alone).
         whole: whether all of it was read.
         note: why not, in words (``""`` when whole).
     """

@@ -81,18 +81,22 @@ def parse(
     """Parse a document, or the ready passages of one."""
     if ready is None:
         nodes = _nodes(document, chunking, chunking.parent_size)
-        noted = [NotedSentences.of(document.text, structure_of(document.text).starts)]
+        noted = [_noted(document.text)]
     else:
         nodes, noted = list(ready), []
         for passage in ready:
             if isinstance(passage, TextNode) and not _leads(passage):
                 nodes += _below(document, passage, chunking)
-                own = NotedSentences.of(passage.text, structure_of(passage.text).starts)
-                noted.append(own.moved(passage.start_char_idx or 0))
+                noted.append(_noted(passage.text).moved(passage.start_char_idx or 0))
     structure_of.cache_clear()  # no other parser asks for it; of a long report some 10 MB
     lists = {LIST: _japanese(document, nodes)} if LIST in chunking.words else {}
     terms = count_terms(nodes, chunking.words)
     return Parsed(document, nodes, terms, lists, NotedSentences.joined(noted))
+
+
+def _noted(text: str) -> NotedSentences:
+    structure = structure_of(text)
+    return NotedSentences.of(text, structure.whole, structure.tokens)
 
 
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:

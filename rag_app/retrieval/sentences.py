@@ -7,11 +7,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
-import numpy as np
-
 from pipelines.noted_sentences import NotedSentences
+from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded
 from pipelines.sudachi import LIST
 from pipelines.text import sentence_spans, sentence_terms
+from pipelines.tokens import TokenOffsets
 from rag_app.retrieval.pieces import Piece
 from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View, term_weights
@@ -57,8 +57,7 @@ def best_sentence(
         weights: IDF weight of each term of the query.
         noted: the sentences that begin in the text; None: they are found here.
     """
-    starts = None if noted is None else noted.starts.tolist()
-    spans = sentence_spans(text, max_tokens=None, starts=starts)
+    spans = sentence_spans(text, max_tokens=None, noted=noted)
     if noted is None:
         held = _terms_in(text, spans, weights)
     else:
@@ -66,12 +65,17 @@ def best_sentence(
     best = _best(spans, held, weights)
     if best is None:
         return None
-    start, end = best
-    parts = sentence_spans(text[start:end], starts=())
-    if len(parts) == 1:
-        return best
-    spans = [(start + low, start + high) for low, high in parts]
-    return _best(spans, _terms_in(text, spans, weights), weights)
+    parts = _parts(text, best, noted)
+    return best if len(parts) == 1 else _best(parts, _terms_in(text, parts, weights), weights)
+
+
+def _parts(text: str, span: Span, noted: NotedSentences | None) -> list[Span]:
+    """Return the parts of a sentence of which each is short enough to show."""
+    start, end = span
+    alone = text[start:end]
+    most = None if noted is None else noted.most_tokens([span])
+    parts = bounded(alone, [(0, len(alone))], TokenOffsets(alone), MAX_SENTENCE_TOKENS, most)
+    return [(start + low, start + high) for low, high in parts]
 
 
 def _terms_in(text: str, spans: Sequence[Span], wanted: Collection[str]) -> list[set[str]]:
@@ -85,12 +89,11 @@ def _noted_terms(
 ) -> list[set[str]]:
     """Return the same from what is noted; only sentences that the text cuts are looked at."""
     held = noted.holding(list(wanted))
-    # Each span lies in one sentence: the last may go on after the text, one before the
-    # first that is noted began before it.
-    own = (np.searchsorted(noted.starts, [start for start, _ in spans], side="right") - 1).tolist()
+    # Each span lies in one sentence, which may have begun before the text or go on after it.
+    whole = [stop <= len(text) for stop in noted.stops.tolist()]
     return [
-        held[at] if 0 <= at < len(held) - 1 else _terms_in(text, [span], wanted)[0]
-        for span, at in zip(spans, own, strict=True)
+        held[at] if at >= 0 and whole[at] else _terms_in(text, [span], wanted)[0]
+        for span, at in zip(spans, noted.owners(spans), strict=True)
     ]
 
 

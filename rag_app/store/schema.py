@@ -3,9 +3,9 @@
 ``contents`` holds one row per content (the bytes of a file, or a Document),
 ``names`` the paths under which it was given. ``blocks`` is the derived text in
 slices, so that the text of a node is read by its span; ``noted_sentences`` says where
-its sentences begin and which terms they hold. ``vectors`` and ``words`` hold what is
-searched, in *parts*: one part belongs to one content and one kind, is written once and
-removed whole.
+its sentences stand, how long they are and which terms they hold. ``vectors`` and
+``words`` hold what is searched, in *parts*: one part belongs to one content and one
+kind, is written once and removed whole.
 Neither a row number of a node nor the number of a part is ever used twice, so
 that a derived file, which holds such numbers, can be compared with the database
 at any later time.
@@ -148,6 +148,8 @@ CREATE TABLE IF NOT EXISTS noted_sentences (
     content INTEGER NOT NULL,
     reach INTEGER NOT NULL,
     starts BLOB NOT NULL,
+    stops BLOB NOT NULL,
+    tokens BLOB NOT NULL,
     sizes BLOB NOT NULL,
     terms BLOB NOT NULL,
     PRIMARY KEY (content, reach)

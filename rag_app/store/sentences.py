@@ -19,10 +19,12 @@ def write_sentences(
     rows = []
     for reach in range(0, max(length, 1), _REACH):
         some = noted.within(reach, reach + _REACH)
-        columns = (some.starts, np.diff(some.ends, prepend=0), some.terms)
+        sizes = np.diff(some.term_ends, prepend=0)
+        columns = (some.starts, some.stops, some.tokens, sizes, some.terms)
         rows.append((content, reach, *(column.astype(_SIZE).tobytes() for column in columns)))
     sql.executemany(
-        "INSERT INTO noted_sentences (content, reach, starts, sizes, terms) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO noted_sentences (content, reach, starts, stops, tokens, sizes, terms)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 
@@ -36,7 +38,7 @@ def read_sentences(
         ValueError: a row is damaged.
     """
     rows = sql.execute(
-        "SELECT starts, sizes, terms FROM noted_sentences"
+        "SELECT starts, stops, tokens, sizes, terms FROM noted_sentences"
         " WHERE content = ? AND reach > ? AND reach < ? ORDER BY reach",
         (content, start - _REACH, max(stop, start + 1)),
     ).fetchall()
@@ -58,7 +60,9 @@ def has_sentences(sql: sqlite3.Connection) -> bool:
 
 
 def _restored(*columns: bytes) -> NotedSentences:
-    starts, sizes, terms = (np.frombuffer(blob, dtype=_SIZE) for blob in columns)
-    if len(sizes) != len(starts) or sizes.sum() != len(terms):
-        raise ValueError(f"{len(starts)} sentences, {sizes.sum()} terms of them, {len(terms)} here")
-    return NotedSentences(starts.astype(np.int64), np.cumsum(sizes, dtype=np.int64), terms)
+    *places, sizes, terms = (np.frombuffer(blob, dtype=_SIZE) for blob in columns)
+    if any(len(column) != len(sizes) for column in places) or sizes.sum() != len(terms):
+        lengths = [*map(len, places), len(sizes)]
+        raise ValueError(f"{lengths} places, {sizes.sum()} terms of them, {len(terms)} here")
+    starts, stops, tokens = (column.astype(np.int64) for column in places)
+    return NotedSentences(starts, stops, tokens, np.cumsum(sizes, dtype=np.int64), terms)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.noted_sentences import NotedSentences
 from pipelines.sentences import sentence_spans
-from pipelines.text import search_terms
+from pipelines.text import count_tokens, search_terms
 
 TEXT = "The pumps are red.  A valve of the pump\nis new. 京都は古い都です。It is shut."
 WORDS = ("pump", "valve", "red", "new", "京都", "都", "4,200", "AX-450/B", "the", "naïve", "\udc80")
@@ -20,11 +18,11 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max
 
 
 def noted(text: str) -> NotedSentences:
-    return NotedSentences.of(text, starts(text))
+    return NotedSentences.of(text, spans(text))
 
 
-def starts(text: str) -> list[int]:
-    return [start for start, _ in sentence_spans(text, max_tokens=None)]
+def spans(text: str) -> list[tuple[int, int]]:
+    return sentence_spans(text, max_tokens=None)
 
 
 def test_each_sentence_holds_its_own_terms() -> None:
@@ -47,14 +45,35 @@ def test_a_span_holds_the_sentences_that_begin_in_it_with_their_terms(
     text: str, start: int, end: int
 ) -> None:
     terms = search_terms(" ".join(WORDS))
-    bounds = [*starts(text), len(text)]
     wanted = [
-        (first, set(terms) & set(search_terms(text[first:last])))
-        for first, last in itertools.pairwise(bounds)
+        (first, last, set(terms) & set(search_terms(text[first:last])))
+        for first, last in spans(text)
         if start <= first < end
     ]
     some = noted(text).within(start, end)
-    assert list(zip(some.starts.tolist(), some.holding(terms), strict=True)) == wanted
+    found = zip(some.starts.tolist(), some.stops.tolist(), some.holding(terms), strict=True)
+    assert list(found) == wanted
+
+
+@given(texts)
+def test_tokens_of_sentences_are_those_of_their_text(text: str) -> None:
+    whole = noted(text)
+    for span, most in zip(spans(text), whole.most_tokens(spans(text)), strict=True):
+        assert 0 <= most - count_tokens(text[slice(*span)]) <= 2
+    if len(whole):
+        first, last = whole.starts[0], whole.stops[-1]
+        tokens = whole.moved(-first).tokens_until(last - first)
+        assert tokens is not None
+        assert abs(tokens - count_tokens(text[first:last])) <= 2
+
+
+def test_of_a_text_that_begins_or_ends_inside_a_sentence_tokens_are_not_known() -> None:
+    whole = noted(TEXT)
+    assert whole.tokens_until(len(TEXT)) is not None
+    assert whole.tokens_until(len(TEXT) - 1) is None
+    assert whole.moved(1).tokens_until(len(TEXT) + 1) is None
+    assert noted("").tokens_until(0) is None
+    assert whole.moved(5).most_tokens([(0, 5), (5, 9)])[0] > 1_000_000
 
 
 @given(st.lists(texts, max_size=4))

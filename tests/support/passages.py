@@ -86,7 +86,7 @@ class FixedEvidence:
         text = self._documents.get(passage.document_id)
         return passage.text if text is None else text[passage.start : passage.end]
 
-    def sentence_starts(self, passage: Passage) -> None:
+    def sentences(self, passage: Passage) -> None:
         return None
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:

@@ -7,6 +7,7 @@ import json
 import pytest
 from llama_index.core.schema import Document, TextNode
 
+from pipelines.text import count_tokens
 from rag_app.answer.evidence import NoEvidence, StoreEvidence
 from rag_app.answer.passages import Passage, passages_of
 from rag_app.index import Index
@@ -122,12 +123,28 @@ def test_pages_come_with_their_raw_text(tmp_path):
 
 
 def test_where_the_sentences_of_a_passage_begin_is_known(evidence):
-    assert evidence.sentence_starts(passage(span=(10, len(TEXT)))) == [28, 57]
+    assert evidence.sentences(passage(span=(10, len(TEXT)))).starts.tolist() == [28, 57]
     ready = "A ready passage about bananas."
-    assert evidence.sentence_starts(Passage(("n",), "", "ready", 0, len(ready), ready, 1)) == [0]
+    found = evidence.sentences(Passage(("n",), "", "ready", 0, len(ready), ready, 1))
+    assert found.starts.tolist() == [0]
 
 
 def test_of_what_is_gone_or_has_no_span_no_sentence_is_known(evidence):
-    assert evidence.sentence_starts(passage("gone")) is None
-    assert evidence.sentence_starts(Passage(("n",), "", "plant", None, None, TEXT, 1)) is None
-    assert NoEvidence().sentence_starts(passage()) is None
+    assert evidence.sentences(passage("gone")) is None
+    assert evidence.sentences(Passage(("n",), "", "plant", None, None, TEXT, 1)) is None
+    assert NoEvidence().sentences(passage()) is None
+
+
+def test_an_answer_of_noted_sentences_counts_no_token_again(index, monkeypatch):
+    """The tokenizer takes a tenth of a second to load: a question need not wait for it."""
+
+    def never(*_):
+        raise AssertionError("a text was taken apart into tokens")
+
+    monkeypatch.setattr("rag_app.answer.compose.count_tokens", never)
+    monkeypatch.setattr("pipelines.tokens._tokenizer", never)
+    answer = index.as_query_engine().query("Plant in Kobe made pumps in 2019")
+    assert answer.outcome == "answered"
+    read = {one.file: one.tokens for one in answer.context.used}
+    monkeypatch.undo()
+    assert abs(read["plant.txt"] - count_tokens(TEXT)) <= 1

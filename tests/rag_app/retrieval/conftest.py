@@ -63,7 +63,7 @@ def prepare(document: Document, config: IndexConfig) -> Prepared:
         if n.metadata["kind"] == "parent"
     }
     name = document.metadata["file_path"] or document.id_
-    noted = NotedSentences.of(document.text, structure_of(document.text).starts)
+    noted = NotedSentences.of(document.text, structure_of(document.text).whole)
     return Prepared((name,), document, made, vectors, terms, sentences=noted)
 
 

@@ -91,7 +91,9 @@ def prepared(
         nodes=[*parents, *children],
         vectors={"child-128": (ids, matrix.reshape(-1, DIMENSION))},
         terms={node.node_id: Counter(node.text.lower().split()) for node in parents},
-        sentences=NotedSentences.of(text, [node.start_char_idx for node in children]),
+        sentences=NotedSentences.of(
+            text, [(node.start_char_idx, node.end_char_idx) for node in children]
+        ),
     )
 
 

@@ -17,6 +17,7 @@ from rag_app.store.schema import DATABASE, add_tables
 from rag_app.store.sentences import read_sentences, write_sentences
 from rag_app.store.sqlite import SqliteStore, create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
+from tests.support.sentences import noted_at
 
 LENGTH = 30_000
 CATS = prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."])
@@ -43,10 +44,10 @@ def test_any_span_holds_the_sentences_that_begin_in_it(
     sql = sqlite3.connect(":memory:")
     add_tables(sql)
     noted = NotedSentences.joined(
-        NotedSentences.of(" ".join(held[at]), [0]).moved(at) for at in sorted(held)
+        noted_at(" ".join(held[at]), [0]).moved(at) for at in sorted(held)
     )
     write_sentences(sql, 1, LENGTH, noted)
-    write_sentences(sql, 2, 9, NotedSentences.of("abc", [0]))
+    write_sentences(sql, 2, 9, noted_at("abc", [0]))
     found = read_sentences(sql, 1, start, stop)
     assert found is not None
     wanted = [at for at in sorted(held) if start <= at < stop]

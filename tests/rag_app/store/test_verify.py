@@ -55,6 +55,7 @@ CHILD = "(SELECT max(node) FROM nodes)"
         ("UPDATE noted_sentences SET starts = x'000000'", "sentence→text"),
         ("UPDATE noted_sentences SET terms = x'00000000'", "sentence→text"),
         ("UPDATE noted_sentences SET sizes = substr(sizes, 1, 4)", "sentence→text"),
+        ("UPDATE noted_sentences SET stops = zeroblob(4)", "sentence→text"),
         ("UPDATE pages SET raw = zeroblob(9)", "page→raw text"),
         ("UPDATE blocks SET text = 'short' WHERE start = 0", "document→text"),
         ("UPDATE vectors SET content = 99", "vector→content"),
