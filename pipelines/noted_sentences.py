@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from zlib import crc32
@@ -48,14 +49,17 @@ class NotedSentences:
         """
         tokens = tokens or TokenOffsets(text)
         starts = [start for start, _ in spans]
-        held = [{_number(term) for term in search_terms(text[slice(*span)])} for span in spans]
+        terms, ends = array("I"), []
+        for start, stop in spans:
+            terms.extend(sorted(set(map(_number, search_terms(text[start:stop])))))
+            ends.append(len(terms))
         begun = [tokens.before(place) for place in [*starts, len(text)]]
         return cls(
             starts=np.array(starts, np.int64),
             stops=np.array([stop for _, stop in spans], np.int64),
             tokens=np.diff(begun).astype(np.int64),
-            term_ends=np.cumsum([len(numbers) for numbers in held], dtype=np.int64),
-            terms=np.array([number for numbers in held for number in sorted(numbers)], np.uint32),
+            term_ends=np.array(ends, np.int64),
+            terms=np.array(terms, np.uint32),
         )
 
     @classmethod
@@ -101,7 +105,7 @@ class NotedSentences:
         return [most[owner] for owner in self.owners(spans)]
 
     def tokens_until(self, end: int) -> int | None:
-        """Return how many tokens a text of whole sentences holds, give or take one.
+        """Return how many tokens a text of whole sentences holds, give or take two.
 
         None where it begins or ends inside a sentence.
         """

@@ -77,7 +77,7 @@ class ContextItem:
         node_ids: the retrieved nodes it was made of.
         file, pages: where it lies.
         tokens: tokens of it that were read; without a model as they stand in its document,
-            where they were counted when it was ingested (one more or less than alone).
+            where they were counted when it was ingested (give or take two).
         whole: whether all of it was read.
         note: why not, in words (``""`` when whole).
     """

@@ -52,8 +52,7 @@ def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> 
     """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
     matches = {passage.id: matches_of(passage, rankings) for passage in passages}
     found = {m.found.node_id: m.found for group in matches.values() for m in group}
-    read = {p.id: p.node for p in passages if p.id not in found or found[p.id].view is p.view}
-    pieces = read_pieces(found.values(), read)
+    pieces = read_pieces(found.values(), {(p.view, p.id): p.node for p in passages})
     sentences = MatchedSentences()
     return [
         NodeWithScore(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from llama_index.core.schema import BaseNode
 
 from rag_app.retrieval.passages import fetch
-from rag_app.retrieval.rankings import Found
+from rag_app.retrieval.rankings import Found, View
 from rag_app.store.protocol import NodeSpan
 
 
@@ -51,26 +51,28 @@ def piece_of(node: BaseNode) -> Piece:
     )
 
 
-def read_pieces(found: Iterable[Found], passages: Mapping[str, BaseNode]) -> dict[str, Piece]:
+def read_pieces(
+    found: Iterable[Found], passages: Mapping[tuple[View, str], BaseNode]
+) -> dict[str, Piece]:
     """Return the nodes that were found, by id; what no index holds any more is left out.
 
     Most are parts of passages that were read already: of these only the places are read.
 
     Args:
         found: what the arms found.
-        passages: by id, passages that were read from the index in which they were found.
+        passages: those that were read, by index and id.
     """
     pieces: dict[str, Piece] = {}
     left = {}
     for one in found:
-        if one.node_id in passages:
-            pieces[one.node_id] = piece_of(passages[one.node_id])
+        if (one.view, one.node_id) in passages:
+            pieces[one.node_id] = piece_of(passages[one.view, one.node_id])
         else:
             left[one.node_id] = one
     for view in dict.fromkeys(one.view for one in left.values()):
         ids = [key for key, one in left.items() if one.view is view]
         for key, place in view.snapshot.spans(ids).items():
-            pieces[key] = _part(left[key], place, passages.get(left[key].passage_id))
+            pieces[key] = _part(left[key], place, passages.get((view, left[key].passage_id)))
     others = fetch(left.keys() - pieces.keys(), lambda key: left[key].view)
     return pieces | {key: piece_of(node) for key, node in others.items()}
 

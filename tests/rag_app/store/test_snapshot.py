@@ -72,6 +72,31 @@ def test_unknown_ids_are_left_out(filled: Store) -> None:
         assert snapshot.nodes(["unknown", "f" * 64]) == {}
 
 
+def test_the_span_of_a_node_says_what_the_node_says(filled: Store) -> None:
+    ids = [node.node_id for node in prepared("/x/a.pdf", PAGES).nodes]
+    with filled.snapshot() as snapshot:
+        spans = snapshot.spans([*ids, "unknown"])
+        assert spans.keys() == set(ids)
+        for node_id, node in snapshot.nodes(ids).items():
+            span = spans[node_id]
+            assert span.document_id == node.ref_doc_id
+            assert snapshot.text(span.document_id, span.start, span.end) == node.text
+            assert list(span.pages) == node.metadata["pages"]
+
+
+def test_nodes_with_a_text_or_pages_of_their_own_have_no_span(store: Store) -> None:
+    content = prepared("/x/a.pdf", PAGES)
+    parent, *_, other, child = content.nodes
+    child.text = "Another text."
+    other.metadata["pages"] = [7]
+    parent.excluded_llm_metadata_keys = []
+    with store.writer() as writer:
+        writer.put(content)
+    with store.snapshot() as snapshot:
+        found = snapshot.spans([node.node_id for node in content.nodes])
+    assert found.keys() == {n.node_id for n in content.nodes} - {child.node_id, other.node_id}
+
+
 def test_text_and_pages_are_read_by_span(filled: Store) -> None:
     content = prepared("/x/a.pdf", PAGES)
     document_id, text = content.document.id_, content.document.text
