@@ -68,8 +68,8 @@ class WordView:
         weights = self._weights(terms, postings)
         return [
             _scores(
-                {term: postings[term][index] for term in weights},
-                weights,
+                [postings[term][index] for term in weights],
+                list(weights.values()),
                 self._norms[index],
                 segment.rows,
             )
@@ -130,16 +130,17 @@ _NOTHING: Counts = np.empty(0, np.uint32)
 
 
 def _scores(
-    postings: Mapping[int, tuple[Counts, Counts]],
-    weights: Mapping[int, float],
+    postings: Sequence[tuple[Counts, Counts]],
+    weights: Sequence[float],
     norms: Floats,
     rows: int,
 ) -> Floats:
     """Return the score of each row; terms are added in the query's order, so sums are equal."""
-    scores: Floats = np.zeros(rows)
-    for term, (entries, counts) in postings.items():
-        scores[entries] += weights[term] * (counts / (norms[entries] + counts))
-    return scores
+    entries = np.concatenate([_NOTHING, *(found for found, _ in postings)])
+    counts = np.concatenate([_NOTHING, *(found for _, found in postings)])
+    each = np.repeat(weights, [len(found) for found, _ in postings])
+    found: Floats = np.bincount(entries, each * (counts / (norms[entries] + counts)), rows)
+    return found
 
 
 def _best_rows(segment: WordSegment, scores: Floats, depth: int, allowed: Bools | None) -> Ints:

@@ -13,6 +13,7 @@ scores those by the vectors themselves, finds what a search of all vectors finds
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -55,8 +56,7 @@ class CodedVectors:
 
     def asked(self, unit: Vector) -> CodedQuery:
         """Return a unit vector as :meth:`error` and :meth:`scores` take it."""
-        code, step = _encode(unit[None, :])
-        return CodedQuery(code, step[0], float(np.linalg.norm(unit - step * code[0])))
+        return _asked(unit.tobytes())
 
     def error(self, query: CodedQuery) -> float:
         """Return how far a score of :meth:`scores` may be from the product of the vectors."""
@@ -81,6 +81,14 @@ def encode(vectors: Vector) -> tuple[Codes, Vector, float]:
     codes, scales = _encode(vectors)
     rests = np.linalg.norm(vectors - codes * scales[:, None], axis=1)
     return codes, scales, float(rests.max(initial=0.0)) * (1.0 + _ROUNDING)
+
+
+@lru_cache(maxsize=16)
+def _asked(unit: bytes) -> CodedQuery:
+    """Return a vector as codes; several kinds of nodes are asked for the same one."""
+    vector = np.frombuffer(unit, np.float32)
+    code, step = _encode(vector[None, :])
+    return CodedQuery(code, step[0], float(np.linalg.norm(vector - step * code[0])))
 
 
 def _encode(vectors: Vector) -> tuple[Codes, Vector]:

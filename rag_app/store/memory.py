@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from pipelines.page_map import Page
 from rag_app.store.codec import unpack_id
 
+_IDS = "SELECT node, node_id FROM nodes WHERE node IN"
+_MARKS = 128  # what one arm finds, passages and nodes
 _MOST_IDS = 50_000  # some 10 MB
 _MOST_PAGES = 20_000  # some 5 MB
 
@@ -32,14 +34,7 @@ class Memory:
         found = {row: known[row] for row in rows if row in known}
         missing = [row for row in rows if row not in found]
         if missing:
-            rows_as_json = json.dumps(sorted(set(missing)))
-            new = unpacked(
-                sql.execute(
-                    "SELECT node, node_id FROM nodes"
-                    " WHERE node IN (SELECT value FROM json_each(?))",
-                    (rows_as_json,),
-                ).fetchall()
-            )
+            new = unpacked(_read_ids(sql, sorted(set(missing))))
             if len(known) + len(new) > _MOST_IDS:
                 known = self._ids = {}
             known.update(new)
@@ -68,3 +63,12 @@ class Memory:
 def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:
     """Return node ids by row."""
     return {row: unpack_id(stored) for row, stored in rows}
+
+
+def _read_ids(sql: sqlite3.Connection, rows: list[int]) -> list[tuple[int, bytes | str]]:
+    if len(rows) > _MARKS:
+        statement = f"{_IDS} (SELECT value FROM json_each(?))"
+        return sql.execute(statement, (json.dumps(rows),)).fetchall()
+    # One statement for all numbers of rows, so that it is compiled once.
+    marks = ",".join("?" * _MARKS)
+    return sql.execute(f"{_IDS} ({marks})", rows + [-1] * (_MARKS - len(rows))).fetchall()

@@ -54,7 +54,6 @@ class SqliteSnapshot:
     def __init__(self, sql: sqlite3.Connection, views: Views) -> None:
         self._sql = sql
         self._views = views
-        self._kinds: dict[str, int] | None = None
         self._documents: dict[str, int] = {}
         self._term_ids: dict[str, int | None] = {}
         # The same query is put to several selections of passages.
@@ -239,9 +238,9 @@ class SqliteSnapshot:
         return within.mask((last[0] if last else 0) + 1)
 
     def _kind(self, name: str) -> int | None:
-        if self._kinds is None:
-            self._kinds = dict(self._sql.execute("SELECT name, kind FROM kinds").fetchall())
-        return self._kinds.get(name)
+        statement = "SELECT name, kind FROM kinds"
+        kinds = self._remember("kinds", lambda: dict(self._sql.execute(statement).fetchall()))
+        return kinds.get(name)
 
     def _document(self, document_id: str) -> int:
         if document_id not in self._documents:
