@@ -139,8 +139,8 @@ def _scores(
     entries = np.concatenate([_NOTHING, *(found for found, _ in postings)])
     counts = np.concatenate([_NOTHING, *(found for _, found in postings)])
     each = np.repeat(weights, [len(found) for found, _ in postings])
-    found: Floats = np.bincount(entries, each * (counts / (norms[entries] + counts)), rows)
-    return found
+    parts = each * (counts / (norms[entries] + counts))
+    return np.bincount(entries, parts, minlength=rows).astype(np.float64, copy=False)
 
 
 def _best_rows(segment: WordSegment, scores: Floats, depth: int, allowed: Bools | None) -> Ints:

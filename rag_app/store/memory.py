@@ -13,8 +13,9 @@ from collections.abc import Collection, Iterable, Sequence
 from pipelines.page_map import Page
 from rag_app.store.codec import unpack_id
 
-_IDS = "SELECT node, node_id FROM nodes WHERE node IN"
 _MARKS = 128  # what one arm finds, passages and nodes
+_SOME = f"SELECT node, node_id FROM nodes WHERE node IN ({','.join('?' * _MARKS)})"  # noqa: S608
+_MANY = "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))"
 _MOST_IDS = 50_000  # some 10 MB
 _MOST_PAGES = 20_000  # some 5 MB
 
@@ -67,8 +68,6 @@ def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:
 
 def _read_ids(sql: sqlite3.Connection, rows: list[int]) -> list[tuple[int, bytes | str]]:
     if len(rows) > _MARKS:
-        statement = f"{_IDS} (SELECT value FROM json_each(?))"
-        return sql.execute(statement, (json.dumps(rows),)).fetchall()
-    # One statement for all numbers of rows, so that it is compiled once.
-    marks = ",".join("?" * _MARKS)
-    return sql.execute(f"{_IDS} ({marks})", rows + [-1] * (_MARKS - len(rows))).fetchall()
+        return sql.execute(_MANY, (json.dumps(rows),)).fetchall()
+    # One statement for any number of rows, so that it is compiled once.
+    return sql.execute(_SOME, rows + [-1] * (_MARKS - len(rows))).fetchall()

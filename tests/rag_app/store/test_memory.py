@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
+
 import pytest
 
 from rag_app.store import memory
+from rag_app.store.memory import Memory
 from rag_app.store.protocol import Store
 from tests.rag_app.store.make import prepared, vector
 
@@ -75,3 +78,13 @@ def test_pages_of_a_content_that_was_replaced_are_the_new_ones(filled: Store) ->
         assert [page.number for page in snapshot.page_spans(new.document.id_, 0, 999)] == [1]
         with pytest.raises(KeyError):
             snapshot.page_spans(old, 0, 999)
+
+
+@pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 300])
+def test_any_number_of_ids_is_read_at_once(count: int) -> None:
+    sql = sqlite3.connect(":memory:")
+    sql.execute("CREATE TABLE nodes (node INTEGER PRIMARY KEY, node_id)")
+    sql.executemany("INSERT INTO nodes VALUES (?, ?)", [(n, f"id {n}") for n in range(1, 301)])
+    rows = range(1, count + 1)
+    assert Memory().ids(sql, [*rows, 999]) == {n: f"id {n}" for n in rows}
+    sql.close()
