@@ -76,13 +76,14 @@ def _returned(
     first = next(
         (entry["pages"] for entry in matched if entry["pages"]), node.metadata.get("pages")
     )
-    node.metadata |= {
-        "matched": matched,
-        "origin": passage.view.origin or str(node.metadata.get("origin") or ""),
-        "page": first[0] if first else None,
-    }
-    node.excluded_embed_metadata_keys = _with(node.excluded_embed_metadata_keys, HIDDEN_KEYS)
-    node.excluded_llm_metadata_keys = _with(node.excluded_llm_metadata_keys, HIDDEN_KEYS)
+    # In place: the node is a copy, and each assignment would validate all of its fields.
+    node.metadata.update(
+        matched=matched,
+        origin=passage.view.origin or str(node.metadata.get("origin") or ""),
+        page=first[0] if first else None,
+    )
+    for hidden in (node.excluded_embed_metadata_keys, node.excluded_llm_metadata_keys):
+        hidden.extend(key for key in HIDDEN_KEYS if key not in hidden)
     return node
 
 
@@ -163,7 +164,3 @@ def _part_of(piece: Piece, view: View, inner: Span) -> Piece:
         within = view.snapshot.page_spans(piece.document_id, start, end)
         pages = [page.number for page in within if page.number is not None]
     return piece._replace(text=text, pages=pages, start=start, end=end)
-
-
-def _with(keys: Sequence[str], more: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*keys, *more]))

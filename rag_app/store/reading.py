@@ -184,17 +184,13 @@ class Reader:
 
     def _content(self, content: int) -> _Content:
         if content not in self._contents:
-            document_id, title, origin, metadata = self._sql.execute(
-                "SELECT document_id, title, origin, metadata FROM contents WHERE content = ?",
-                (content,),
-            ).fetchone()
-            name = self._sql.execute(
-                "SELECT file_name, file_path FROM names WHERE content = ?"
+            document_id, title, origin, metadata, file_name, file_path = self._sql.execute(
+                "SELECT document_id, title, c.origin, metadata, file_name, file_path"
+                " FROM contents c LEFT JOIN names USING (content) WHERE content = ?"
                 " ORDER BY name_row LIMIT 1",
                 (content,),
             ).fetchone()
-            file_name, file_path = name or ("", "")
-            names = {"file_name": file_name, "file_path": file_path, "origin": origin}
+            names = {"file_name": file_name or "", "file_path": file_path or "", "origin": origin}
             user = user_metadata(json.loads(metadata))
             self._contents[content] = _Content(document_id, title, names, user)
         return self._contents[content]
