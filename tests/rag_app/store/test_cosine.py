@@ -11,6 +11,7 @@ from rag_app.store import cosine
 from rag_app.store.cosine import VectorView, rounding_bound
 from rag_app.store.ranking import Scored
 from rag_app.store.segments import VectorSegment
+from rag_app.turns import turn
 
 
 def segment(
@@ -117,6 +118,26 @@ def test_a_product_shared_among_cores_gives_the_same(
     monkeypatch.setattr("rag_app.store.cosine.FullVectors.share", 10)
     monkeypatch.setattr(cosine, "_CORES", cores)
     assert VectorView([(held, None)]).search(query).best(10, None) == small
+
+
+@pytest.mark.parametrize(("least", "lent"), [(4, True), (5, False)])
+def test_a_query_lends_its_turn_during_a_product_of_many_rows_only(
+    monkeypatch: pytest.MonkeyPatch, least: int, lent: bool
+) -> None:
+    held = segment([1, 2, 3, 4], np.random.default_rng(4))
+    mine = []
+    real = cosine.FullVectors.scores
+
+    def scores(self: cosine.FullVectors, unit: np.ndarray, out: np.ndarray) -> None:
+        mine.append(turn.is_mine)
+        real(self, unit, out)
+
+    monkeypatch.setattr(cosine.FullVectors, "scores", scores)
+    monkeypatch.setattr(cosine, "_WORTH_LENDING", least)
+    with turn.taken():
+        VectorView([(held, None)]).search(held.matrix[0]).best(2, None)
+        assert turn.is_mine
+    assert mine == [not lent]
 
 
 @pytest.mark.parametrize("dimension", [8, 384, 1536])
