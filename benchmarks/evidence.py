@@ -26,11 +26,11 @@ from llama_index.core.schema import BaseNode, Document
 from benchmarks import datasets
 from benchmarks.quality import machine
 from benchmarks.runs import RESULTS
+from pipelines.analysers import query_terms
 from pipelines.text import normalise, sentence_spans, sentence_terms
 from rag_app import Index
 from rag_app.evaluation.bootstrap import interval
 from rag_app.retrieval.pieces import piece_of
-from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View
 from rag_app.retrieval.sentences import MatchedSentences, Span
 from rag_app.retrieval.strategy import Arm

@@ -29,8 +29,9 @@ from benchmarks import datasets
 from benchmarks.peers import PEERS
 from benchmarks.runs import CACHE, HERE, RESULTS, TASKS, Task, run_path, score
 from benchmarks.tables import quality_tables
+from pipelines.analysers import FURTHER
 
-OURS = ("hybrid", "naive", "child_parent", "sentence_window", "bm25", "sudachi")
+OURS = ("hybrid", "naive", "child_parent", "sentence_window", "bm25", *FURTHER)
 SYSTEMS = (*(f"rag_app-{name}" for name in OURS), *PEERS)
 BASELINE = "llamaindex-naive"
 PEERS_PYTHON = HERE / ".venv-peers" / "bin" / "python"

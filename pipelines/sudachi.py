@@ -17,12 +17,11 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from pipelines.errors import ConfigError, IndexMismatchError
+from pipelines.errors import ConfigError
 from pipelines.scripts import scripts_in
 from pipelines.terms import prepare
 from pipelines.text import sanitise
 
-LIST = "sudachi"  # what the list of these words is called in an index
 PACKAGES = ("sudachipy", "sudachidict_small")
 _RULE = "sudachi-1"
 _DICTIONARY = "small"
@@ -58,28 +57,46 @@ def sudachi_terms(text: str) -> list[str]:
     return [term for term in terms if len(term) <= _LONGEST]
 
 
-def has_kana(text: str) -> bool:
-    """Tell Japanese from Chinese: whether any kana occurs."""
-    return _KANA.search(text) is not None
+class SudachiAnalyser:
+    """Japanese words as a further list over Japanese passages (see ``pipelines.analysers``)."""
 
+    name = "sudachi"
+    scripts = frozenset(("cjk",))
+    # Best on JaQuAD and JSQuAD together; at full weight the latter loses.
+    weight = 0.5
 
-def is_japanese(text: str) -> bool:
-    """Tell whether at least half of what a text says is written in kana and han.
+    def fingerprint(self) -> str:
+        """Return this rule, the analyser and the dictionary, with versions.
 
-    One of these characters says about as much as three letters of an alphabet.
-    """
-    letters = scripts_in(text)
-    dense = 3 * letters.pop("cjk", 0)
-    return dense > 0 and dense >= sum(letters.values())
+        Raises:
+            ConfigError: the extra is not installed.
+        """
+        return _fingerprint()
+
+    def terms(self, text: str) -> list[str]:
+        """Return the content words of a text."""
+        return sudachi_terms(text)
+
+    def query_terms(self, question: str) -> list[str]:
+        """Return the content words of a question."""
+        return sudachi_terms(question)
+
+    def serves_document(self, text: str) -> bool:
+        """Tell Japanese from Chinese: whether any kana occurs."""
+        return _KANA.search(text) is not None
+
+    def serves_passage(self, text: str) -> bool:
+        """Tell whether at least half of what a text says is written in kana and han.
+
+        One of these characters says about as much as three letters of an alphabet.
+        """
+        letters = scripts_in(text)
+        dense = 3 * letters.pop("cjk", 0)
+        return dense > 0 and dense >= sum(letters.values())
 
 
 @cache
-def sudachi_rule() -> str:
-    """Return what decides the terms: this rule, the analyser and the dictionary, with versions.
-
-    Raises:
-        ConfigError: the extra is not installed.
-    """
+def _fingerprint() -> str:
     try:
         return " ".join((_RULE, *(f"{name}=={version(name)}" for name in PACKAGES)))
     except PackageNotFoundError as error:
@@ -87,23 +104,6 @@ def sudachi_rule() -> str:
             f"Japanese words by Sudachi need {error.name}, which is not installed",
             hint=f"pip install {' '.join(PACKAGES)}",
         ) from None
-
-
-def agreed_rule(recorded: str) -> str:
-    """Return the rule of this machine, which must be the one that an index records, if any.
-
-    Raises:
-        ConfigError: the extra is not installed.
-        IndexMismatchError: other versions made the words of the index.
-    """
-    here = sudachi_rule()
-    if recorded in ("", here):
-        return here
-    packages = " ".join(part for part in recorded.split() if "==" in part)
-    raise IndexMismatchError(
-        f"the Japanese words of the index were made by {recorded!r}, here is {here!r}",
-        hint=f"pip install {packages}, or ingest into a new index",
-    )
 
 
 def _tokenizer() -> tuple[Any, Any]:
@@ -118,7 +118,7 @@ def _tokenizer() -> tuple[Any, Any]:
 
 @cache
 def _dictionary() -> tuple[Any, Any]:
-    sudachi_rule()
+    _fingerprint()
     from sudachipy import Dictionary
 
     dictionary = Dictionary(dict=_DICTIONARY)

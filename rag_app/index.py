@@ -15,8 +15,8 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import MetadataFilters
 
+from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, IndexExistsError
-from pipelines.sudachi import LIST, sudachi_rule
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
@@ -116,7 +116,7 @@ class Index:
         model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
         config = new_config(settings, describe_embedding(model) if vectors and model else None)
         kinds = tuple(dict.fromkeys((*words, *vectors)))
-        config = replace(config, sudachi=sudachi_rule() if LIST in words else "")
+        config = replace(config, analysers=fingerprints(words))
         try:
             store = create_store(
                 Path(path), replace(config, kinds=kinds, vector_kinds=vectors, word_kinds=words)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from pipelines.text import TERMS_VERSION, TOKENIZER_NAME
+from pipelines.analysers import DEFAULT
+from pipelines.text import TOKENIZER_NAME
 from rag_app.models.identity import EmbeddingIdentity
 from rag_app.settings import Settings
 from rag_app.store.config import check_config
@@ -39,7 +40,7 @@ def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexC
         precision=model.precision,
         reader=settings.reader,
         tokenizer=TOKENIZER_NAME,
-        terms=TERMS_VERSION,
+        terms=DEFAULT.fingerprint(),
         parent_size=settings.parent_size,
         window=settings.window,
     )
@@ -50,7 +51,7 @@ def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -
     from rag_app.models.embedding import describe_embedding
 
     stored = store.config
-    wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=TERMS_VERSION)
+    wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=DEFAULT.fingerprint())
     if model is not None and stored.embed_model:
         identity = describe_embedding(model)
         wanted = replace(

@@ -66,11 +66,10 @@ def key_of(contents: Collection[str], settings: Settings, pipelines: Sequence[st
     """Return the key of the index of a set of contents (sha256, hex) under these settings."""
     decisive = settings.model_dump(mode="json", include=set(_DECISIVE))
     built = sorted(pipelines)
-    if "sudachi" in built:
-        from pipelines.sudachi import sudachi_rule
+    from pipelines.analysers import fingerprints
 
-        # After an upgrade of the analyser the file is read again.
-        built.append(sudachi_rule())
+    # After an upgrade of an analyser the file is read again.
+    built += [fingerprint for _, fingerprint in fingerprints(built)]
     about = json.dumps([decisive, built], sort_keys=True)
     what = min(contents) if len(contents) == 1 else _digest("\n".join(sorted(contents)))
     return f"{what[:40]}-{_digest(about)[:12]}"

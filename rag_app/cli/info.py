@@ -52,7 +52,7 @@ def info(
 
 def document(about: IndexInfo) -> dict[str, Any]:
     """Return the JSON document of ``rag info``."""
-    config = asdict(about.config)
+    config = asdict(about.config) | {"analysers": dict(about.config.analysers)}
     return {
         "index": str(about.path),
         "generation": about.generation,
@@ -94,8 +94,8 @@ def _show(out: Output, about: IndexInfo) -> None:
         f"built: {', '.join(config.kinds)}; parents of {config.parent_size} tokens "
         f"({config.tokenizer}); reader {config.reader}"
     )
-    if config.sudachi:
-        out.text(f"Japanese words: {config.sudachi}")
+    for name, fingerprint in config.analysers:
+        out.text(f"terms by {name}: {fingerprint}")
     for script in about.silent_scripts:
         out.text(
             f"{about.scripts[script]} passages in {script} script are searched by words alone: "

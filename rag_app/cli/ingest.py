@@ -48,8 +48,8 @@ def ingest(
             "--pipeline",
             metavar="NAME",
             help="Build what this strategy searches: hybrid (the default), naive, child_parent, "
-            "sentence_window, bm25, multi_vector, sudachi. What the index holds already gets it "
-            "too. "
+            "sentence_window, bm25, multi_vector, or a further analyser of terms. What the index "
+            "holds already gets it too. "
             "Repeat it for several.",
             rich_help_panel="Index",
             show_default=False,

@@ -71,7 +71,8 @@ Strategy = Annotated[
         "-s",
         metavar="NAME",
         help="How to search: hybrid (the default), bm25, naive, child_parent, "
-        "sentence_window, multi_vector, sudachi, or a preset of the settings file.",
+        "sentence_window, multi_vector, a further analyser of terms, or a preset of the settings "
+        "file.",
     ),
 ]
 TopK = Annotated[

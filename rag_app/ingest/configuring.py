@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
+from pipelines.analysers import fingerprints
 from pipelines.documents import READERS
 from pipelines.errors import ConfigError
-from pipelines.sudachi import LIST, agreed_rule
 from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.inputs import Inputs, Item
 from rag_app.ingest.kinds import Kinds
@@ -25,8 +25,8 @@ def configure(
         config = snapshot.config
     new = with_kinds(config, vectors=kinds.vectors, words=kinds.words)
     new = replace(new, reader=known_reader(reader or config.reader))
-    if LIST in new.word_kinds:
-        new = replace(new, sudachi=agreed_rule(config.sudachi))
+    agreed = fingerprints(new.word_kinds, dict(config.analysers))
+    new = replace(new, analysers=agreed)
     if any(item.ready and _has_pieces(item) for item in given.items):
         # Whoever gives pieces wants them to be searched.
         new = with_kinds(new, vectors=("piece",) if config.embed_model else (), words=("piece",))

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from pipelines.analysers import FURTHER
 from pipelines.errors import ConfigError
 from rag_app.store.protocol import IndexConfig
 
@@ -27,7 +28,7 @@ PIPELINES: Mapping[str, Kinds] = MappingProxyType(
         "sentence_window": Kinds(("sentence",), ()),
         "bm25": Kinds((), ("parent",)),
         # The strategies of these search all that hybrid does, and more.
-        "sudachi": Kinds(_HYBRID.vectors, (*_HYBRID.words, "sudachi")),
+        **{name: Kinds(_HYBRID.vectors, (*_HYBRID.words, name)) for name in FURTHER},
         "multi_vector": Kinds((*_HYBRID.vectors, "piece"), (*_HYBRID.words, "piece")),
     }
 )

@@ -16,6 +16,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
+from pipelines.analysers import DEFAULT, FURTHER, Analyser
 from pipelines.child_parent import ChildParentParser
 from pipelines.documents import document_of
 from pipelines.nodes import header_of
@@ -23,8 +24,6 @@ from pipelines.noted_sentences import NotedSentences
 from pipelines.reading import ReadPdf
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.structure import structure_of
-from pipelines.sudachi import LIST, has_kana, is_japanese, sudachi_terms
-from pipelines.terms import search_terms
 from rag_app.store.protocol import IndexConfig
 
 _WHOLE = 1 << 40  # more tokens than any passage has: a ready passage is not cut
@@ -89,7 +88,9 @@ def parse(
                 nodes += _below(document, passage, chunking)
                 noted.append(_noted(passage.text).moved(passage.start_char_idx or 0))
     structure_of.cache_clear()  # no other parser asks for it; of a long report some 10 MB
-    lists = {LIST: _japanese(document, nodes)} if LIST in chunking.words else {}
+    lists = {
+        name: _listed(FURTHER[name], document, nodes) for name in chunking.words if name in FURTHER
+    }
     terms = count_terms(nodes, chunking.words)
     return Parsed(document, nodes, terms, lists, NotedSentences.joined(noted))
 
@@ -102,20 +103,23 @@ def _noted(text: str) -> NotedSentences:
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:
     """Return the counted search terms of the nodes whose kind is one of ``words``."""
     return {
-        node.node_id: dict(Counter(search_terms(_searched(node))))
+        node.node_id: dict(Counter(DEFAULT.terms(_searched(node))))
         for node in nodes
         if searched_as(node) in words
     }
 
 
-def _japanese(document: Document, nodes: Sequence[BaseNode]) -> dict[str, dict[str, int]]:
-    """Return the counted words of the Japanese parents; passages in other scripts have none."""
-    if not has_kana(document.text):
+def _listed(
+    analyser: Analyser, document: Document, nodes: Sequence[BaseNode]
+) -> dict[str, dict[str, int]]:
+    """Return the counted terms, by a further analyser, of the parents that it serves."""
+    if not analyser.serves_document(document.text):
         return {}
     return {
-        node.node_id: dict(Counter(sudachi_terms(_searched(node))))
+        node.node_id: dict(Counter(analyser.terms(_searched(node))))
         for node in nodes
-        if searched_as(node) == "parent" and is_japanese(node.get_content(MetadataMode.NONE))
+        if searched_as(node) == "parent"
+        and analyser.serves_passage(node.get_content(MetadataMode.NONE))
     }
 
 

@@ -10,10 +10,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from pipelines.analysers import query_terms
 from pipelines.errors import ConfigError, EmbeddingError, IndexMismatchError, StoreError
 from pipelines.text import language_name
 from rag_app.retrieval.language import knows
-from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.strategy import Arm
 from rag_app.store.bm25 import idf
 from rag_app.store.protocol import Hit, Selection, Snapshot, Vector

@@ -17,8 +17,8 @@ from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index.core.vector_stores.types import MetadataFilters
 
+from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
-from pipelines.sudachi import LIST, agreed_rule
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
 from rag_app.retrieval.catalogue import Catalogues
 from rag_app.retrieval.documents import Preference, prefer
@@ -249,8 +249,8 @@ class StrategyRetriever(BaseRetriever):
             for arm in self._strategy.arms:
                 if arm.weight and not view.snapshot.has_kind(arm.kind, arm.how):
                     raise _missing(self._strategy, arm, self._members[member])
-                if arm.weight and arm.kind == LIST:
-                    agreed_rule(view.snapshot.config.sudachi)
+                if arm.weight and arm.how == "words":
+                    fingerprints([arm.kind], dict(view.snapshot.config.analysers))
             if self._strategy.needs_vectors and view.embed is None:
                 raise ConfigError(
                     f"the strategy {self._strategy.name!r} searches by vectors",

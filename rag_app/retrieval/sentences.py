@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
+from pipelines.analysers import FURTHER, query_terms
 from pipelines.noted_sentences import NotedSentences
 from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded
-from pipelines.sudachi import LIST
 from pipelines.text import sentence_spans, sentence_terms
 from pipelines.tokens import TokenOffsets
 from rag_app.retrieval.pieces import Piece
-from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.rankings import Found, Ranking, View, term_weights
 
 Span = tuple[int, int]
@@ -36,7 +35,7 @@ class MatchedSentences:
         return self._spans[key]
 
     def _weights_of(self, ranking: Ranking, view: View) -> dict[str, float]:
-        kind = "parent" if ranking.arm.kind == LIST else ranking.arm.kind
+        kind = "parent" if ranking.arm.kind in FURTHER else ranking.arm.kind
         key = (view, kind, ranking.query)
         if key not in self._weights:
             self._weights[key] = term_weights(view, kind, query_terms(ranking.query))

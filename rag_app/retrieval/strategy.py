@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
+from pipelines.analysers import FURTHER
 from pipelines.errors import ConfigError, FusionError
 
 How = Literal["vectors", "words"]
@@ -21,8 +22,8 @@ class Arm:
 
     Attributes:
         how: ``vectors`` (cosine to the question) or ``words`` (BM25).
-        kind: the nodes it searches; each leads to the passage that is read. Words of
-            kind ``sudachi`` are those of the parents, by another tokenizer.
+        kind: the nodes it searches; each leads to the passage that is read. Words of a
+            kind that names a further analyser are the terms that it makes of the parents.
         weight: its share in the fusion; 0 is the same as leaving the arm out.
     """
 
@@ -124,9 +125,10 @@ STRATEGIES: Mapping[str, Strategy] = MappingProxyType(
             Strategy("child_parent", _vectors("child-128", "child-256", "child-512"), fusion="max"),
             Strategy("sentence_window", _vectors("sentence"), fusion="max"),
             Strategy("bm25", (Arm("words", "parent"),), fusion="max"),
-            # Half the weight of the other words is best on JaQuAD and JSQuAD together; at full
-            # weight the latter loses.
-            Strategy("sudachi", (*_HYBRID, Arm("words", "sudachi", 0.5))),
+            *(
+                Strategy(one.name, (*_HYBRID, Arm("words", one.name, one.weight)))
+                for one in FURTHER.values()
+            ),
             Strategy("multi_vector", (*_vectors("piece"), Arm("words", "piece"), *_HYBRID)),
         )
     }
@@ -137,7 +139,7 @@ _PIPELINES = {
     ("vectors", "child-128"): "hybrid",
     ("vectors", "child-256"): "hybrid",
     ("words", "parent"): "hybrid",
-    ("words", "sudachi"): "sudachi",
+    **{("words", name): name for name in FURTHER},
     ("vectors", "child-512"): "child_parent",
     ("vectors", "sentence"): "sentence_window",
     ("vectors", "piece"): "multi_vector",

@@ -23,7 +23,6 @@ _IDENTITY = {
     "text_instruction": "text instruction",
     "tokenizer": "tokenizer",
     "terms": "rule for search terms",
-    "sudachi": "Japanese words",
     "parent_size": "parent size",
     "window": "window",
 }
@@ -45,9 +44,7 @@ def load_config(text: str) -> IndexConfig:
     try:
         raw = json.loads(text)
         values: dict[str, Any] = {
-            key: tuple(value) if key in _TUPLES else value
-            for key, value in raw.items()
-            if key in known
+            key: _read(key, value) for key, value in raw.items() if key in known
         }
         return IndexConfig(**values)
     except (ValueError, TypeError, AttributeError) as error:
@@ -62,7 +59,7 @@ def check_config(stored: IndexConfig, wanted: IndexConfig, *, where: str = "the 
 
     An index without vectors (``embed_model == ""``) accepts any model, and a
     wanted configuration without a model asks nothing about vectors. So it is with
-    the list of Japanese words.
+    a further analyser that only one of the two has.
 
     Raises:
         IndexMismatchError: names each difference, both sides.
@@ -83,14 +80,29 @@ def differences(stored: IndexConfig, wanted: IndexConfig) -> list[tuple[str, obj
     """Return (what, stored value, wanted value) of all that makes two indexes differ."""
     keys: Iterable[str] = _IDENTITY
     if not stored.embed_model or not wanted.embed_model:
-        keys = ("tokenizer", "terms", "sudachi", "parent_size", "window")
-    if not stored.sudachi or not wanted.sudachi:
-        keys = [key for key in keys if key != "sudachi"]
-    return [
+        keys = ("tokenizer", "terms", "parent_size", "window")
+    found: list[tuple[str, object, object]] = [
         (_IDENTITY[key], getattr(stored, key), getattr(wanted, key))
         for key in keys
         if getattr(stored, key) != getattr(wanted, key)
     ]
+    have, want = dict(stored.analysers), dict(wanted.analysers)
+    return found + [
+        (f"terms by {name}", have[name], want[name])
+        for name in have
+        if want.get(name, have[name]) != have[name]
+    ]
+
+
+def joined_analysers(*configs: IndexConfig) -> tuple[tuple[str, str], ...]:
+    """Return the further analysers of all; of one name they have one fingerprint."""
+    return tuple(dict(pair for config in configs for pair in config.analysers).items())
+
+
+def _read(key: str, value: Any) -> Any:
+    if key == "analysers":
+        return tuple((str(name), str(fingerprint)) for name, fingerprint in value)
+    return tuple(value) if key in _TUPLES else value
 
 
 def with_kinds(

@@ -8,9 +8,10 @@ from collections import defaultdict
 
 import numpy as np
 
+from pipelines.analysers import FURTHER
 from rag_app.store import parts
 from rag_app.store.memory import unpacked
-from rag_app.store.protocol import FURTHER_LISTS, Prepared, Vector
+from rag_app.store.protocol import Prepared, Vector
 from rag_app.store.reading import Reader
 from rag_app.store.sources import read_sources
 
@@ -66,7 +67,7 @@ def _terms(
     terms: _Terms = {}
     lists: dict[str, _Terms] = {}
     for part, kind in _parts(sql, "words", content):
-        found = lists.setdefault(kind, {}) if kind in FURTHER_LISTS else terms
+        found = lists.setdefault(kind, {}) if kind in FURTHER else terms
         segment = parts.read_words(sql, part)
         rows = sql.execute(
             "SELECT term_id, term FROM terms WHERE term_id IN (SELECT value FROM json_each(?))",

@@ -12,7 +12,7 @@ from typing import Any
 
 from pipelines.errors import ConfigError, IndexExistsError, IndexMismatchError
 from rag_app.store.arrayfile import sync_folder
-from rag_app.store.config import differences, with_kinds
+from rag_app.store.config import differences, joined_analysers, with_kinds
 from rag_app.store.contents import hash_of
 from rag_app.store.lock import writer_lock
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
@@ -110,7 +110,7 @@ def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
                 hint="ingest the files of one of them again with the settings of the other, "
                 "or ask both without merging",
             )
-        merged = replace(merged, sudachi=merged.sudachi or configs[name].sudachi)
+        merged = replace(merged, analysers=joined_analysers(merged, configs[name]))
         merged = with_kinds(
             merged, vectors=configs[name].vector_kinds, words=configs[name].word_kinds
         )

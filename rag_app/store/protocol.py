@@ -31,8 +31,6 @@ if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without 
 
 Vector = npt.NDArray[np.float32]
 How = Literal["vectors", "words"]
-# Lists of words over the parents, beside those that the kind ``parent`` counts.
-FURTHER_LISTS = ("sudachi",)
 
 
 class Hit(NamedTuple):
@@ -65,13 +63,13 @@ class IndexConfig:
         precision: number format of the runtime; recorded, not part of the identity.
         reader: name of the PDF reader.
         tokenizer: name of the tokenizer that counts tokens.
-        terms: name and version of the rule that makes search terms of a text.
+        terms: fingerprint of the default analyser, which makes search terms of a text.
         parent_size, child_sizes, window: chunking, in tokens (window: sentences each side).
         kinds: kinds of nodes that are built, and further lists of words.
         vector_kinds: kinds that have vectors.
         word_kinds: kinds whose terms are counted, and further lists of words: each a
             rule of its own over the parents.
-        sudachi: rule, analyser and dictionary of the list ``sudachi`` (``""``: none).
+        analysers: name and fingerprint of each further analyser that made a list of terms.
     """
 
     embed_model: str
@@ -90,7 +88,7 @@ class IndexConfig:
     kinds: tuple[str, ...] = ("parent", "child-128", "child-256")
     vector_kinds: tuple[str, ...] = ("child-128", "child-256")
     word_kinds: tuple[str, ...] = ("parent",)
-    sudachi: str = ""
+    analysers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines import sudachi
+from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, IndexMismatchError
-from pipelines.sudachi import agreed_rule, has_kana, is_japanese, sudachi_rule, sudachi_terms
+from pipelines.sudachi import SudachiAnalyser, sudachi_terms
 
 SENTENCE = "会社は毎年4月に新しい工場を建てた。"
 
@@ -19,10 +20,10 @@ SENTENCE = "会社は毎年4月に新しい工場を建てた。"
 @pytest.fixture
 def rule(monkeypatch):
     """Forget the rule of this machine before and after."""
-    sudachi_rule.cache_clear()
+    sudachi._fingerprint.cache_clear()
     yield monkeypatch
     monkeypatch.undo()
-    sudachi_rule.cache_clear()
+    sudachi._fingerprint.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -95,17 +96,18 @@ def test_threads_give_the_same_terms():
 
 
 def test_japanese_is_told_from_other_scripts():
-    assert is_japanese(SENTENCE)
-    assert is_japanese("iPhone 15の重さ")
-    assert not is_japanese("The company 任天堂 was founded in Kyoto.")
-    assert not is_japanese("")
-    assert has_kana(SENTENCE)
-    assert not has_kana("公司每年四月建造新工厂。")
+    serves = SudachiAnalyser().serves_passage
+    assert serves(SENTENCE)
+    assert serves("iPhone 15の重さ")
+    assert not serves("The company 任天堂 was founded in Kyoto.")
+    assert not serves("")
+    assert SudachiAnalyser().serves_document(SENTENCE)
+    assert not SudachiAnalyser().serves_document("公司每年四月建造新工厂。")
 
 
 def test_rule_names_analyser_and_dictionary_with_their_versions():
-    assert sudachi_rule().startswith("sudachi-1 sudachipy==")
-    assert "sudachidict_small==" in sudachi_rule()
+    assert SudachiAnalyser().fingerprint().startswith("sudachi-1 sudachipy==")
+    assert "sudachidict_small==" in SudachiAnalyser().fingerprint()
 
 
 def test_missing_extra_when_asked_for_names_the_command(rule):
@@ -114,12 +116,13 @@ def test_missing_extra_when_asked_for_names_the_command(rule):
 
     rule.setattr(sudachi, "version", version)
     with pytest.raises(ConfigError, match="sudachipy") as caught:
-        agreed_rule("")
+        fingerprints(["sudachi"])
     assert caught.value.hint == "pip install sudachipy sudachidict_small"
 
 
 def test_other_versions_than_recorded_name_those_to_install(rule):
-    assert agreed_rule("") == agreed_rule(sudachi_rule()) == sudachi_rule()
+    here = fingerprints(["sudachi"])
+    assert fingerprints(["sudachi"], dict(here)) == here
     with pytest.raises(IndexMismatchError) as caught:
-        agreed_rule("sudachi-1 sudachipy==0.1 sudachidict_small==2020")
+        fingerprints(["sudachi"], {"sudachi": "sudachi-1 sudachipy==0.1 sudachidict_small==2020"})
     assert "pip install sudachipy==0.1 sudachidict_small==2020" in caught.value.hint

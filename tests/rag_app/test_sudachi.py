@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from llama_index.core.schema import Document
 
+from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, IndexMismatchError, MissingNodesError
-from pipelines.sudachi import sudachi_rule
+from pipelines.sudachi import _fingerprint
 from rag_app.index import Index
 from rag_app.retrieval.strategy import Arm, Strategy
 from tests.support.embedding import HashEmbedding
@@ -49,9 +50,9 @@ def index(tmp_path: Path) -> Iterator[Index]:
 def other_versions(index: Index, rule: str = OTHER) -> None:
     """Let the index say that other versions made its words."""
     with index.store.writer() as writer:
-        config = replace(index.store.config, sudachi="")
+        config = replace(index.store.config, analysers=())
         writer.configure(config)
-        writer.configure(replace(config, sudachi=rule))
+        writer.configure(replace(config, analysers=(("sudachi", rule),)))
 
 
 def test_inflected_and_variant_words_find_the_passage(index: Index) -> None:
@@ -97,7 +98,7 @@ def test_strategy_adds_an_arm_that_explain_shows(index: Index) -> None:
 
 def test_an_index_without_the_list_says_how_to_build_it(tmp_path: Path) -> None:
     with make(tmp_path / "i", pipeline="hybrid") as index:
-        assert index.info().config.sudachi == ""
+        assert index.info().config.analysers == ()
         with pytest.raises(MissingNodesError, match="rag ingest --pipeline sudachi"):
             index.as_retriever("sudachi")
 
@@ -116,7 +117,7 @@ def test_the_list_is_built_later_from_stored_text_and_then_costs_nothing(tmp_pat
 def test_reopened_index_keeps_the_list_and_what_made_it(index: Index) -> None:
     index.close()
     with Index.open(index.path, embed_model=HashEmbedding()) as again:
-        assert again.info().config.sudachi == sudachi_rule()
+        assert again.info().config.analysers == fingerprints(["sudachi"])
         assert found(again, "サーバー") == ["server"]
         assert again.info(verify=True).findings == ()
 
@@ -130,7 +131,7 @@ def test_removed_content_leaves_the_list(index: Index) -> None:
 def test_merged_index_has_the_list_of_both_and_completes_what_lacks_it(tmp_path: Path) -> None:
     with make(tmp_path / "a", "factory") as a, make(tmp_path / "b", "server") as b:
         with Index.merge([a, b], into=tmp_path / "ab", embed_model=HashEmbedding()) as merged:
-            assert merged.info().config.sudachi == sudachi_rule()
+            assert merged.info().config.analysers == fingerprints(["sudachi"])
             assert found(merged, "サーバー") == ["server"]
             assert found(merged, "建てる") == ["factory"]
         with make(tmp_path / "c", "server", pipeline="hybrid") as c:
@@ -144,7 +145,7 @@ def test_merged_index_has_the_list_of_both_and_completes_what_lacks_it(tmp_path:
 def test_merge_of_lists_by_other_versions_names_both(tmp_path: Path) -> None:
     with make(tmp_path / "a", "factory") as a, make(tmp_path / "b", "server") as b:
         other_versions(b)
-        with pytest.raises(IndexMismatchError, match=r"Japanese words: .*sudachipy==0\.1"):
+        with pytest.raises(IndexMismatchError, match=r"terms by sudachi: .*sudachipy==0\.1"):
             Index.merge([a.path, b.path], into=tmp_path / "ab")
 
 
@@ -162,7 +163,7 @@ def test_without_the_extra_nothing_is_made_and_the_command_is_named(
     tmp_path: Path, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pipelines.sudachi.PACKAGES", ("sudachi-that-is-not-there",))
-    sudachi_rule.cache_clear()
+    _fingerprint.cache_clear()
     try:
         with pytest.raises(ConfigError, match="pip install"):
             Index.create(tmp_path / "new", embed_model=HashEmbedding(), pipelines=["sudachi"])
@@ -173,5 +174,5 @@ def test_without_the_extra_nothing_is_made_and_the_command_is_named(
         assert found(index, "工場", "hybrid")[0] == "factory"
     finally:
         monkeypatch.undo()
-        sudachi_rule.cache_clear()
+        _fingerprint.cache_clear()
     assert not (tmp_path / "new").exists()

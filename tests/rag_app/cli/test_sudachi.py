@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines import sudachi
-from pipelines.sudachi import sudachi_rule
+from pipelines.sudachi import _fingerprint
 from rag_app.cli.cache import key_of
 from rag_app.cli.keeper import pipelines_of
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
@@ -20,15 +20,15 @@ QUESTION = "所定労働時間は１日何時間ですか。"
 @pytest.fixture
 def extra(monkeypatch):
     """Change what is installed; forget what was learned of it before and after."""
-    sudachi_rule.cache_clear()
+    _fingerprint.cache_clear()
     yield monkeypatch
     monkeypatch.undo()
-    sudachi_rule.cache_clear()
+    _fingerprint.cache_clear()
 
 
 def test_list_is_built_shown_searched_and_explained(rag):
     assert rag("ingest", RULES, "--pipeline", "sudachi").code == 0
-    assert "Japanese words: sudachi-1 sudachipy==" in rag("info").out
+    assert "terms by sudachi: sudachi-1 sudachipy==" in rag("info").out
     found = rag("search", QUESTION, "--strategy", "sudachi", "--json").json["results"]
     assert "words:sudachi" in {match["arm"] for match in found[0]["matched"]}
     assert "words:sudachi, weight 0.5" in rag("explain", QUESTION, "--strategy", "sudachi").out
@@ -48,7 +48,7 @@ def test_kept_index_of_other_versions_is_not_used(extra):
     base = key_of(["a" * 64], Settings(), ["hybrid"])
     with_list = key_of(["a" * 64], Settings(), ["hybrid", "sudachi"])
     extra.setattr("pipelines.sudachi.version", lambda name: "0")
-    sudachi_rule.cache_clear()
+    _fingerprint.cache_clear()
     assert base == key_of(["a" * 64], Settings(), ["hybrid"])
     assert with_list != key_of(["a" * 64], Settings(), ["hybrid", "sudachi"])
 

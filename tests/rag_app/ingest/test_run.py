@@ -78,7 +78,7 @@ def test_the_same_folder_again_embeds_and_tokenises_nothing(
     for module, name in [
         (pipelines.worker, "read_file"),
         (parsing, "parse"),
-        (parsing, "search_terms"),
+        (parsing, "count_terms"),
         (pipelines.tokens, "count_tokens"),
     ]:
         monkeypatch.setattr(module, name, never)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ConfigError
-from rag_app.retrieval.queries import all_queries, clean_question, query_terms
+from rag_app.retrieval.queries import all_queries, clean_question
 
 
 @pytest.mark.parametrize(
@@ -27,18 +27,3 @@ def test_an_empty_question_raises():
 def test_generated_queries_that_say_the_same_are_left_out():
     generated = ["WHAT is it?", "", "how  big", "How big", "ｈｏｗ ｂｉｇ", "why"]
     assert all_queries("What is it?", generated) == ["What is it?", "how big", "why"]
-
-
-def test_japanese_terms_with_content_count_twice():
-    terms = query_terms("型番AX-450の首都はどこですか")
-    assert terms.count("首都") == 2
-    assert terms.count("ax450") == 2
-    assert terms.count("の首") == 1
-    assert terms.count("首") == 1
-
-
-def test_english_terms_count_as_often_as_they_stand_there():
-    terms = query_terms("Is the pump AX-450 a pump?")
-    assert terms.count("pump") == 2
-    assert terms.count("ax450") == 1
-    assert query_terms("?") == []

@@ -7,8 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipelines.analysers import query_terms
 from pipelines.sentences import sentence_spans
-from rag_app.retrieval.queries import query_terms
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.sentences import best_sentence
 from tests.support.sentences import noted_at
