@@ -10,7 +10,19 @@ from pathlib import Path
 from rag_app.cli.app import run
 
 PAGE = Path(__file__).parent / "cli.md"
-COMMANDS = ("", "ingest", "ask", "search", "explain", "info", "remove", "merge", "eval", "cache")
+COMMANDS = (
+    "",
+    "ingest",
+    "ask",
+    "search",
+    "explain",
+    "info",
+    "remove",
+    "merge",
+    "eval",
+    "trust",
+    "cache",
+)
 CACHE = ("cache info", "cache clear")
 HEAD = """# The command line
 
@@ -33,6 +45,13 @@ Every option can be set for good in `rag.toml` or by an environment variable; th
 language model is never an option, so that no list of processes shows it: `RAG_LLM_API_KEY`,
 or `OPENAI_API_KEY` for `--llm openai:…`. `--verbose`, or `RAG_LOG_LEVEL=debug`, shows the
 traceback of an error.
+
+A `rag.toml` that is only found in the working folder may have come with the documents. It
+may set how documents are cut and searched (`reader`, `parent_size`, `child_sizes`, `window`,
+`strategy`, `similarity_top_k`, `prefer_documents`, presets) and nothing else: no model, no
+address, no key, no file or folder. What is ignored is said on stderr. It may set everything
+after `rag trust`, as long as its content stays the same, or with `--config rag.toml`. The
+`rag.toml` in your own config folder may set everything, and is read below the found one.
 """
 
 

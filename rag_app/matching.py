@@ -6,8 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.analysers import DEFAULT
+from pipelines.errors import IndexDamagedError
 from pipelines.text import TOKENIZER_NAME
+from rag_app.models.folder import is_path
 from rag_app.models.identity import EmbeddingIdentity
+from rag_app.models.known import find_by_name
 from rag_app.settings import Settings
 from rag_app.store.config import check_config
 from rag_app.store.protocol import IndexConfig, Store
@@ -71,12 +74,23 @@ def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -
 
 
 def recorded_settings(config: IndexConfig, settings: Settings) -> Settings:
-    """Return the settings that load the model an index records, where none is named."""
+    """Return the settings that load the model an index records, where none is named.
+
+    An index may come from elsewhere: what it records is never a path, and is not fetched
+    from the hub unless it is a model that we know.
+    """
     if "embed_model" in settings.model_fields_set:
         return settings
+    if is_path(config.embed_model):
+        raise IndexDamagedError(
+            f"the index records a path as its embedding model: {config.embed_model}",
+            hint="name the model: --embed-model, or embed_model=…",
+        )
+    known = find_by_name(config.embed_model) is not None
     return settings.model_copy(
         update={
             "embed_model": config.embed_model,
+            "embed_download": settings.embed_download and known,
             "embed_scripts": config.scripts,
             "query_instruction": config.query_instruction,
             "text_instruction": config.text_instruction,

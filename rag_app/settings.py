@@ -5,8 +5,12 @@
 1. arguments of the call (options of the command line),
 2. environment variables: ``RAG_`` + the field's name in capitals,
 3. the config file (TOML): the one that is given, else the one that ``RAG_CONFIG``
-   names, else ``./rag.toml``, else ``rag.toml`` in the user's config folder,
+   names, else ``./rag.toml`` over ``rag.toml`` in the user's config folder,
 4. the defaults below.
+
+``./rag.toml`` may have come with the documents. Unless it is trusted (``rag trust``),
+it may only set what is marked ``FOUND_MAY_SET``: how documents are cut and searched.
+It names no model, no address, no key, no file and no folder.
 
 Tuples are comma-separated in the environment. Relative paths in a config file
 start at the file's folder. A secret appears in no representation, dump or error.
@@ -15,11 +19,12 @@ start at the file's folder. A secret appears in no representation, dump or error
 from __future__ import annotations
 
 import difflib
+import logging
 import os
-import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
 from platformdirs import user_cache_path, user_config_path
@@ -37,16 +42,32 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from pipelines.errors import ConfigError
+from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_config
 
 APP = "rag_app"
 PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
-CONFIG_NAME = "rag.toml"
 _SECRETS = frozenset({"llm_api_key"})
 _TUPLES = frozenset({"embed_scripts", "child_sizes"})
 _PATHS = frozenset({"prompts", "cache_dir"})
 # An empty instruction is a choice ("put nothing in front"); elsewhere empty means unset.
 _EMPTY_IS_A_VALUE = frozenset({"query_instruction", "text_instruction"})
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class FoundFile:
+    """Whether a settings file that nobody named or trusted may set a field."""
+
+    may_set: bool
+
+
+# Every field is marked with one of these. What is not marked counts as OWNER_SETS.
+FOUND_MAY_SET = FoundFile(may_set=True)
+# Loads a model, talks to a network, reads or writes a file, costs money, takes more of
+# the machine, or decides what the user is told.
+OWNER_SETS = FoundFile(may_set=False)
 
 
 def _cache_dir() -> Path:
@@ -58,7 +79,7 @@ class Settings(BaseModel):
 
     Attributes:
         embed_model: ``minilm``, another short name of ``rag_app.models.known``, a name
-            on the Hugging Face hub, or a local folder.
+            on the Hugging Face hub, or a local folder, spelled as a path (``./mine``).
         embed_scripts: scripts that the model knows; None: what is known of the model.
         query_instruction, text_instruction: put in front of what is embedded; None:
             what is known of the model; empty: nothing.
@@ -92,34 +113,36 @@ class Settings(BaseModel):
     # Errors of pydantic quote the input: that could be a key.
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
-    embed_model: str = Field(default="minilm", min_length=1)
-    embed_scripts: tuple[str, ...] | None = None
-    query_instruction: str | None = None
-    text_instruction: str | None = None
-    embed_runtime: Literal["auto", "torch", "openvino"] = "auto"
-    embed_precision: Literal["auto", "float32", "bfloat16"] = "auto"
-    embed_batch_size: int | None = Field(default=None, ge=1, le=2048)
-    embed_threads: PositiveInt | None = None
-    embed_max_tokens: PositiveInt | None = None
-    embed_download: bool = False
-    reader: Literal["pypdfium2", "pypdf"] = "pypdfium2"
-    parent_size: PositiveInt = 1024
-    child_sizes: tuple[PositiveInt, ...] = Field(default=(128, 256, 512), min_length=1)
-    window: int = Field(default=3, ge=0)
-    strategy: str = Field(default="hybrid", min_length=1)
-    similarity_top_k: PositiveInt = 5
-    prefer_documents: bool = True
-    presets: dict[str, dict[str, Any]] = Field(default_factory=dict)
-    llm: str | None = None
-    llm_base_url: str | None = None
-    llm_api_key: SecretStr | None = None
-    llm_context_window: PositiveInt | None = None
-    llm_timeout: PositiveFloat = 60.0
-    llm_max_tokens: PositiveInt = 512
-    prompts: Path | None = None
-    cache_dir: Path = Field(default_factory=_cache_dir)
-    cache_limit_mb: PositiveInt = 2048
-    log_level: Literal["debug", "info", "warning", "error"] = "warning"
+    embed_model: Annotated[str, OWNER_SETS] = Field(default="minilm", min_length=1)
+    embed_scripts: Annotated[tuple[str, ...] | None, OWNER_SETS] = None
+    query_instruction: Annotated[str | None, OWNER_SETS] = None
+    text_instruction: Annotated[str | None, OWNER_SETS] = None
+    embed_runtime: Annotated[Literal["auto", "torch", "openvino"], OWNER_SETS] = "auto"
+    embed_precision: Annotated[Literal["auto", "float32", "bfloat16"], OWNER_SETS] = "auto"
+    embed_batch_size: Annotated[int | None, OWNER_SETS] = Field(default=None, ge=1, le=2048)
+    embed_threads: Annotated[PositiveInt | None, OWNER_SETS] = None
+    embed_max_tokens: Annotated[PositiveInt | None, OWNER_SETS] = None
+    embed_download: Annotated[bool, OWNER_SETS] = False
+    reader: Annotated[Literal["pypdfium2", "pypdf"], FOUND_MAY_SET] = "pypdfium2"
+    parent_size: Annotated[PositiveInt, FOUND_MAY_SET] = 1024
+    child_sizes: Annotated[tuple[PositiveInt, ...], FOUND_MAY_SET] = Field(
+        default=(128, 256, 512), min_length=1
+    )
+    window: Annotated[int, FOUND_MAY_SET] = Field(default=3, ge=0)
+    strategy: Annotated[str, FOUND_MAY_SET] = Field(default="hybrid", min_length=1)
+    similarity_top_k: Annotated[PositiveInt, FOUND_MAY_SET] = 5
+    prefer_documents: Annotated[bool, FOUND_MAY_SET] = True
+    presets: Annotated[dict[str, dict[str, Any]], FOUND_MAY_SET] = Field(default_factory=dict)
+    llm: Annotated[str | None, OWNER_SETS] = None
+    llm_base_url: Annotated[str | None, OWNER_SETS] = None
+    llm_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
+    llm_context_window: Annotated[PositiveInt | None, OWNER_SETS] = None
+    llm_timeout: Annotated[PositiveFloat, OWNER_SETS] = 60.0
+    llm_max_tokens: Annotated[PositiveInt, OWNER_SETS] = 512
+    prompts: Annotated[Path | None, OWNER_SETS] = None
+    cache_dir: Annotated[Path, OWNER_SETS] = Field(default_factory=_cache_dir)
+    cache_limit_mb: Annotated[PositiveInt, OWNER_SETS] = 2048
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], OWNER_SETS] = "warning"
 
     @field_validator("llm")
     @classmethod
@@ -172,12 +195,17 @@ class _Layers:
     def add(self, values: Mapping[str, Any], origin: str, *, names: bool = True) -> None:
         """Put values over those of lower layers; ``names``: the origin needs the field's name."""
         for field, value in values.items():
+            lower = self.values.get(field)
+            if field == "presets" and isinstance(value, dict) and isinstance(lower, dict):
+                value = lower | value  # a group more hides none of the others
             self.values[field] = value
             self.origins[field] = f"{origin}: {field}" if names else origin
 
 
 def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings:
     """Return the settings of this process.
+
+    What a found file may not set is ignored, and said once in the log.
 
     Args:
         config_file: a TOML file; it must exist. None: look in the usual places.
@@ -187,10 +215,28 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings
         ConfigError: a field or value is wrong, or the file does not read; the error
             names the file or variable, the value and what is allowed.
     """
+    settings, ignored = settings_and_ignored(config_file, **overrides)
+    if ignored and ignored not in _said:
+        _said.add(ignored)
+        _log.warning("%s", ignored)
+    return settings
+
+
+_said: set[str] = set()
+
+
+def settings_and_ignored(config_file: Path | None = None, **overrides: Any) -> tuple[Settings, str]:
+    """Do the same as :func:`load_settings`; return also, on one line, what was ignored and why.
+
+    The line is empty when nothing was.
+    """
     layers = _Layers()
-    path = _find_config(config_file)
-    if path is not None:
-        layers.add(_read_config(path), str(path))
+    ignored = ""
+    for file, named in _config_files(config_file):
+        values = file.values
+        if not named:
+            values, ignored = _may_be_set_by_found(file)
+        layers.add(values, str(file.path))
     _add_environment(layers, os.environ)
     given = {name: value for name, value in overrides.items() if value is not None}
     layers.add(given, "argument")
@@ -199,10 +245,42 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings
             raise _unknown_field(field, origin)
     _add_openai_key(layers, os.environ)
     try:
-        return Settings(**layers.values)
+        return Settings(**layers.values), ignored
     except ValidationError as error:
         # "from None": the chained error would show pydantic's own text as well.
         raise _config_error(error.errors(include_url=False), layers) from None
+
+
+def found_may_set(field: str) -> bool:
+    """Tell whether a settings file that nobody named or trusted may set a field."""
+    info = Settings.model_fields.get(field)
+    marks = [mark for mark in info.metadata if isinstance(mark, FoundFile)] if info else []
+    return bool(marks) and all(mark.may_set for mark in marks)
+
+
+def trust_record() -> TrustRecord:
+    """Return the record of the found settings files that the user trusts."""
+    return TrustRecord(user_config_path(APP, appauthor=False))
+
+
+def reserved_fields(file: ConfigFile) -> list[str]:
+    """Return which settings of a file it may not set unless it is named or trusted."""
+    known = [field for field in file.values if field in Settings.model_fields]
+    return [field for field in known if not found_may_set(field)]
+
+
+def read_settings_file(path: Path) -> ConfigFile:
+    """Read a settings file without using it.
+
+    Raises:
+        ConfigError: it does not read.
+    """
+    return read_config(path, _PATHS)
+
+
+def shown_value(field: str, value: object) -> str:
+    """Return a field's value for a person, without what is secret in it."""
+    return "***" if field in _SECRETS or _holds_userinfo(value) else repr(_plain(value))
 
 
 def child_environment(**changes: str) -> dict[str, str]:
@@ -211,32 +289,37 @@ def child_environment(**changes: str) -> dict[str, str]:
     return {**inherited, **changes}
 
 
-def _find_config(config_file: Path | None) -> Path | None:
+def _config_files(config_file: Path | None) -> Iterator[tuple[ConfigFile, bool]]:
+    """Yield the config files, the lowest layer first; whether somebody named or owns each."""
     named = config_file or os.environ.get(CONFIG_VARIABLE)
     if named:
         path = Path(named).expanduser()
         if not path.is_file():
             source = "argument" if config_file else CONFIG_VARIABLE
             raise ConfigError(f"{source}: there is no config file {path}")
-        return path
-    candidates = (Path(CONFIG_NAME), user_config_path(APP, appauthor=False) / CONFIG_NAME)
-    return next((path for path in candidates if path.is_file()), None)
+        yield read_settings_file(path), True
+        return
+    # The user's own is read also below a found one: that must not take back what is set there.
+    own = user_config_path(APP, appauthor=False) / CONFIG_NAME
+    if own.is_file():
+        yield read_settings_file(own), True
+    found = Path(CONFIG_NAME)
+    if found.is_file() and not (own.is_file() and found.samefile(own)):
+        yield read_settings_file(found), False
 
 
-def _read_config(path: Path) -> dict[str, Any]:
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(
-            f"the config file {path} does not read: {error}", hint="it must be TOML in UTF-8"
-        ) from error
-    for field in _PATHS & values.keys():
-        if isinstance(values[field], str):
-            values[field] = path.parent / Path(values[field]).expanduser()
-    model = values.get("embed_model")
-    if isinstance(model, str) and model.startswith(("./", "../")):
-        values["embed_model"] = str(path.parent / model)
-    return values
+def _may_be_set_by_found(file: ConfigFile) -> tuple[dict[str, Any], str]:
+    """Return what counts of a file that was only found, and on one line what does not."""
+    reserved = reserved_fields(file)
+    record = trust_record()
+    if not reserved or record.holds(file):
+        return file.values, ""
+    state = "has changed since it was trusted" if record.knows(file.path) else "is not trusted"
+    kept = {field: value for field, value in file.values.items() if field not in reserved}
+    return kept, (
+        f"./{file.path}: {', '.join(reserved)} ignored: this file was only found here and {state} "
+        f"(if it is yours: rag trust, or --config {file.path})"
+    )
 
 
 def _add_environment(layers: _Layers, environment: Mapping[str, str]) -> None:
@@ -293,7 +376,8 @@ def _config_error(details: list[ErrorDetails], layers: _Layers) -> ConfigError:
         message = detail["msg"].removeprefix("Value error, ")
         origin = layers.origins.get(field, field)
         value = layers.values.get(field)
-        shown = "" if field in _SECRETS or _holds_userinfo(value) else f" = {_plain(value)!r}"
+        secret = field in _SECRETS or _holds_userinfo(value)
+        shown = "" if secret else f" = {shown_value(field, value)}"
         parts.append(f"{origin}{shown}: {message}" if field else message)
     return ConfigError("; ".join(parts))
 

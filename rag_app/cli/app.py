@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from rag_app.cli import ask, evaluate, info, ingest, manage, search
+from rag_app.cli import ask, evaluate, info, ingest, manage, search, trust
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.output import one_line
 from rag_app.cli.session import CLOSED, ERROR, INTERRUPTED, abandon
@@ -85,6 +85,7 @@ for _name, _function, _examples in (
     ("remove", manage.remove, manage.REMOVE_EXAMPLES),
     ("merge", manage.merge, manage.MERGE_EXAMPLES),
     ("eval", evaluate.evaluate, evaluate.EXAMPLES),
+    ("trust", trust.trust, trust.EXAMPLES),
 ):
     app.command(_name, cls=Command, epilog=_examples)(_function)
 app.add_typer(

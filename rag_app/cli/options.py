@@ -34,7 +34,7 @@ Config = Annotated[
         _OUTPUT,
         "--config",
         metavar="FILE",
-        help="Settings file (TOML); else ./rag.toml, else the user's own.",
+        help="Settings file (TOML); else ./rag.toml (see rag trust) over the user's own.",
     ),
 ]
 
@@ -58,7 +58,7 @@ EmbedModel = Annotated[
         _MODEL,
         "--embed-model",
         metavar="MODEL",
-        help="Embedding model: a short name, a name on the hub, or a local folder.",
+        help="Embedding model: a short name, a name on the hub, or a folder (./mine).",
     ),
 ]
 

@@ -53,6 +53,7 @@ def session(
     verbose: bool = False,
     config: Path | None = None,
     interrupted: str = "",
+    say_ignored: bool = True,
     **overrides: Any,
 ) -> Iterator[Session]:
     """Run the body of a command and turn what it raises into an exit code.
@@ -63,6 +64,7 @@ def session(
         verbose: logs, and tracebacks.
         config: the settings file.
         interrupted: what Ctrl-C leaves behind, in words.
+        say_ignored: say which settings of a file count for nothing because it was only found.
         **overrides: settings given as options; ``None`` means not given.
 
     Raises:
@@ -73,7 +75,9 @@ def session(
     try:
         # Whatever a library prints must not get between the documents on stdout.
         with contextlib.redirect_stdout(sys.stderr):
-            settings = _settings(config, verbose, overrides)
+            settings, ignored = _settings(config, verbose, overrides)
+            if ignored and say_ignored:
+                out.note(f"note: {ignored}")
             debug = debug or settings.log_level == "debug"
             out.secrets = _secrets(settings)
             with _logs(out, settings.log_level, quiet=quiet, verbose=debug):
@@ -132,13 +136,15 @@ def abandon(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-def _settings(config: Path | None, verbose: bool, overrides: dict[str, Any]) -> Settings:
-    from rag_app.settings import load_settings
+def _settings(
+    config: Path | None, verbose: bool, overrides: dict[str, Any]
+) -> tuple[Settings, str]:
+    from rag_app.settings import settings_and_ignored
 
     given = {name: value for name, value in overrides.items() if value is not None}
     if verbose:
         given["log_level"] = "debug"
-    return load_settings(config, **given)
+    return settings_and_ignored(config, **given)
 
 
 def _secrets(settings: Settings) -> tuple[str, ...]:

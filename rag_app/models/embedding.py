@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Any
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -103,7 +104,9 @@ def describe_embedding(model: BaseEmbedding) -> EmbeddingIdentity:
 
 def _describe_hugging_face(model: Any) -> EmbeddingIdentity:
     """Describe the user's own ``HuggingFaceEmbedding`` as the same model of ours would be."""
-    folder = locate(model.model_name)
+    # For sentence-transformers a folder need not be spelled as a path.
+    name = Path(model.model_name)
+    folder = locate(str(name.resolve()) if name.is_dir() else model.model_name)
     prompts = model._model.prompts
     return EmbeddingIdentity(
         name=folder.canonical_name,

@@ -93,7 +93,7 @@ class ModelFolder:
         published = find_by_sha256(self.fingerprint) or find_by_name(self.name)
         if published:
             return published.hub
-        return self.path.name if Path(self.name).expanduser().is_dir() else self.name
+        return self.path.name if is_path(self.name) else self.name
 
     @cached_property
     def prompts(self) -> dict[str, str]:
@@ -155,7 +155,8 @@ def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) 
     """Find a model: a short name, a local folder, or a name on the hub that was fetched before.
 
     Args:
-        name: as in ``Settings.embed_model``.
+        name: as in ``Settings.embed_model``; a folder is spelled as a path (``./mine``),
+            so that one in the working folder never stands for a model of the same name.
         cache_dir: where fingerprints are remembered.
         download: whether the hub may be asked.
 
@@ -163,15 +164,15 @@ def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) 
         ModelNotFoundError: it is not on this machine, or its weights are not those
             of the model named; the error says what to do.
     """
-    path = Path(name).expanduser()
     known = find_by_name(name)
-    if path.is_dir() and (known is None or (path / "config.json").is_file()):  # not just a namesake
+    if is_path(name):
+        path = Path(name).expanduser()
+        if not path.is_dir():
+            raise ModelNotFoundError(f"embed_model: there is no folder {name}")
         found = ModelFolder(path.resolve(), name, cache_dir)
     elif known and known.package and (packaged := _package_folder(known.package)):
         found = ModelFolder(packaged, name, cache_dir)
         found.check()
-    elif name.startswith((".", "/", "~")) or "\\" in name:
-        raise ModelNotFoundError(f"embed_model: there is no folder {name}")
     else:
         hub = known.hub if known else name
         found = ModelFolder(_hub_folder(hub, download=download), name, cache_dir)
@@ -180,6 +181,11 @@ def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) 
             f"embed_model: {found.path} holds no model (config.json and model.safetensors)"
         )
     return found
+
+
+def is_path(name: str) -> bool:
+    """Tell whether a model's name is spelled as a path, and not as a name on the hub."""
+    return name.startswith((".", "/", "~")) or "\\" in name or Path(name).is_absolute()
 
 
 def _package_folder(module: str) -> Path | None:
@@ -204,9 +210,15 @@ def _hub_folder(name: str, *, download: bool) -> Path:
         )
     except HFValidationError as error:
         raise ModelNotFoundError(
-            f"embed_model: {name!r} is neither a folder nor a model's name"
+            f"embed_model: {name!r} is neither a folder nor a model's name",
+            hint=f"for the folder of this name write ./{name}" if Path(name).is_dir() else "",
         ) from error
     except (LocalEntryNotFoundError, OSError) as error:
+        if Path(name).is_dir():
+            raise ModelNotFoundError(
+                f"embed_model: the model {name} is not on this machine",
+                hint=f"for the folder of this name write ./{name}",
+            ) from error
         tried = "could not be fetched from the hub" if download else "is not on this machine"
         raise ModelNotFoundError(
             f"embed_model: the model {name} {tried}",

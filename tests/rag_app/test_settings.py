@@ -11,7 +11,16 @@ import pytest
 from pydantic import ValidationError
 
 from pipelines.errors import ConfigError
-from rag_app.settings import Settings, child_environment, load_settings
+from rag_app.settings import (
+    FoundFile,
+    Settings,
+    child_environment,
+    found_may_set,
+    load_settings,
+    read_settings_file,
+    settings_and_ignored,
+    trust_record,
+)
 from tests.support.modules import imported_by
 
 ROOT = Path(__file__).parents[2]
@@ -109,6 +118,150 @@ def test_an_llm_of_a_lower_layer_is_taken_back_by_none(monkeypatch: pytest.Monke
     assert load_settings(llm="none").llm is None
 
 
+# A file that was only found.
+
+VALUES = {
+    "embed_model": '"./model"',
+    "embed_scripts": '["latin"]',
+    "query_instruction": '"q"',
+    "text_instruction": '"t"',
+    "embed_runtime": '"torch"',
+    "embed_precision": '"float32"',
+    "embed_batch_size": "7",
+    "embed_threads": "7",
+    "embed_max_tokens": "7",
+    "embed_download": "true",
+    "reader": '"pypdf"',
+    "parent_size": "1000",
+    "child_sizes": "[64]",
+    "window": "7",
+    "strategy": '"bm25"',
+    "similarity_top_k": "7",
+    "prefer_documents": "false",
+    "presets": '{wide = {base = "hybrid"}}',
+    "llm": '"like:x"',
+    "llm_base_url": '"http://127.0.0.1:9/v1"',
+    "llm_api_key": f'"{KEY}"',
+    "llm_context_window": "7",
+    "llm_timeout": "7.0",
+    "llm_max_tokens": "7",
+    "prompts": '"p.toml"',
+    "cache_dir": '"cache"',
+    "cache_limit_mb": "7",
+    "log_level": '"error"',
+}
+HARMLESS = {
+    *("reader", "parent_size", "child_sizes", "window", "strategy", "similarity_top_k"),
+    *("prefer_documents", "presets"),
+}
+
+
+def test_every_setting_says_whether_a_found_file_may_set_it() -> None:
+    marks = {
+        name: [mark for mark in field.metadata if isinstance(mark, FoundFile)]
+        for name, field in Settings.model_fields.items()
+    }
+    assert [name for name, found in marks.items() if len(found) != 1] == []
+    assert {name for name, (mark,) in marks.items() if mark.may_set} == HARMLESS
+    assert not found_may_set("no_setting")
+
+
+def test_a_setting_that_is_not_marked_is_the_owners(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Settings.model_fields["window"], "metadata", [])
+    assert not found_may_set("window")
+
+
+@pytest.mark.parametrize("field", sorted(Settings.model_fields))
+def test_a_found_file_sets_what_is_harmless_and_a_named_or_trusted_one_everything(
+    clean: Path, field: str
+) -> None:
+    file = clean / "rag.toml"
+    file.write_text(f"{field} = {VALUES[field]}\n")
+    settings, ignored = settings_and_ignored()
+    assert (field in settings.model_fields_set) == (field in HARMLESS)
+    assert (field in ignored) == (field not in HARMLESS)
+    assert ignored.count("\n") == 0
+    assert KEY not in ignored
+    assert field in settings_and_ignored(Path("rag.toml"))[0].model_fields_set
+    trust_record().add(read_settings_file(Path("rag.toml")))
+    settings, ignored = settings_and_ignored()
+    assert (field in settings.model_fields_set, ignored) == (True, "")
+
+
+def test_a_trusted_file_that_is_changed_or_moved_is_trusted_no_longer(
+    clean: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = clean / "rag.toml"
+    file.write_text('llm = "like:x"\n')
+    trust_record().add(read_settings_file(file))
+    assert load_settings().llm == "like:x"
+    elsewhere = clean / "copy"
+    elsewhere.mkdir()
+    (elsewhere / "rag.toml").write_bytes(file.read_bytes())
+    file.write_text('llm = "like:y"\n')
+    settings, ignored = settings_and_ignored()
+    assert settings.llm is None
+    assert "has changed since it was trusted" in ignored
+    monkeypatch.chdir(elsewhere)
+    settings, ignored = settings_and_ignored()
+    assert settings.llm is None
+    assert "is not trusted" in ignored
+
+
+def test_the_users_own_file_counts_below_a_found_one(
+    clean: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("rag_app.settings.user_config_path", lambda *_, **__: tmp_path)
+    own = 'llm_base_url = "http://inside/v1"\nwindow = 2\nparent_size = 900\n'
+    (tmp_path / "rag.toml").write_text(own + '[presets.mine]\nbase = "bm25"\n')
+    (clean / "rag.toml").write_text("window = 4\n[presets.theirs]\ndepth = 3\n")
+    settings = load_settings()
+    assert (settings.window, settings.parent_size) == (4, 900)
+    assert settings.llm_base_url == "http://inside/v1"
+    assert set(settings.presets) == {"mine", "theirs"}
+
+
+def test_the_users_own_file_may_set_everything_also_where_it_lies_or_is_linked(
+    clean: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    own = tmp_path / "config"
+    own.mkdir()
+    monkeypatch.setattr("rag_app.settings.user_config_path", lambda *_, **__: own)
+    (own / "rag.toml").write_text('llm = "like:x"\n')
+    (clean / "rag.toml").symlink_to(own / "rag.toml")
+    assert settings_and_ignored()[1] == ""
+    monkeypatch.chdir(own)
+    settings, ignored = settings_and_ignored()
+    assert (settings.llm, ignored) == ("like:x", "")
+
+
+def test_what_was_ignored_is_logged_once(clean: Path, caplog: pytest.LogCaptureFixture) -> None:
+    (clean / "rag.toml").write_text('llm = "like:said-once"\n')
+    load_settings()
+    load_settings()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+    assert "llm ignored" in caplog.text
+    assert "--config rag.toml" in caplog.text
+
+
+def test_a_record_of_trust_that_does_not_read_trusts_nobody(clean: Path) -> None:
+    (clean / "rag.toml").write_text('llm = "like:x"\n')
+    record = trust_record()
+    record.add(read_settings_file(Path("rag.toml")))
+    for text in ("{", "[]", "[" * 100_000):
+        record.path.write_text(text)
+        assert settings_and_ignored()[0].llm is None
+        with pytest.raises(ConfigError, match=r"trusted\.json"):
+            record.forget(Path("rag.toml"))
+
+
+@pytest.mark.parametrize("text", ["a = " + "[" * 100_000, "# " + "x" * (1 << 20), "\0", "a = '\n"])
+def test_a_file_that_is_too_deep_too_large_or_no_toml_is_one_error(clean: Path, text: str) -> None:
+    (clean / "rag.toml").write_text(text)
+    with pytest.raises(ConfigError, match=r"config file rag\.toml"):
+        load_settings()
+
+
 # Errors name the place, the value and what is allowed.
 
 
@@ -129,7 +282,7 @@ def test_a_wrong_config_file_names_file_value_and_remedy(
 ) -> None:
     (clean / "rag.toml").write_text(text)
     with pytest.raises(ConfigError) as caught:
-        load_settings()
+        load_settings(Path("rag.toml"))
     for part in parts:
         assert part in str(caught.value)
 
@@ -195,9 +348,10 @@ def test_a_plain_openai_key_is_not_sent_to_another_server(
     clean: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    (clean / "rag.toml").write_text('llm_base_url = "http://elsewhere.example/v1"\n')
-    assert load_settings(llm="openai:gpt-x").llm_api_key is None
-    assert load_settings(llm="like:model").llm_api_key is None
+    file = clean / "rag.toml"
+    file.write_text('llm_base_url = "http://elsewhere.example/v1"\n')
+    assert load_settings(file, llm="openai:gpt-x").llm_api_key is None
+    assert load_settings(file, llm="like:model").llm_api_key is None
 
 
 def test_an_own_key_wins_over_the_plain_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +373,7 @@ def test_a_key_is_in_no_error(clean: Path) -> None:
     """Case 23: nor in an error about it, nor in one about its neighbours."""
     (clean / "rag.toml").write_text(f'llm_api_key = ["{KEY}"]\nwindow = "x"\n')
     with pytest.raises(ConfigError) as caught:
-        load_settings()
+        load_settings(Path("rag.toml"))
     assert "llm_api_key" in str(caught.value)
     assert KEY not in str(caught.value)
     assert caught.value.__suppress_context__

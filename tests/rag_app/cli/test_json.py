@@ -52,6 +52,9 @@ def written(rag, pdfs, place) -> dict[str, Any]:
         ("remove", "valve.pdf"),
     ):
         documents[name] = rag(name, *arguments, "--json").json
+    (place / "rag.toml").write_text('prompts = "p.toml"\n')
+    documents["trust"] = rag("trust", "--json").json
+    (place / "rag.toml").unlink()
     rag("ask", QUESTION, pdfs / "valve.pdf")
     documents["cache info"] = rag("cache", "info", "--json").json
     documents["cache clear"] = rag("cache", "clear", "--json").json

@@ -1,0 +1,159 @@
+"""Settings files: how one is read, and which of those that were merely found are trusted.
+
+A file that somebody names, and the one in the user's own config folder, may set
+anything. One that only lies in the working folder may have come with the documents:
+it is trusted when its owner said so of exactly these bytes at exactly this place.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+import tomllib
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipelines.errors import ConfigError
+
+CONFIG_NAME = "rag.toml"
+TRUST_NAME = "trusted.json"
+MAX_CONFIG_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class ConfigFile:
+    """A settings file as it was read once.
+
+    Attributes:
+        path: as it was named or found.
+        values: its settings, by name; relative paths start at its folder.
+        sha256: of its bytes, in hex: what is trusted is what was parsed.
+    """
+
+    path: Path
+    values: dict[str, Any]
+    sha256: str
+
+
+def read_config(path: Path, path_fields: Collection[str] = ()) -> ConfigFile:
+    """Read a settings file.
+
+    Args:
+        path: the file.
+        path_fields: settings that are paths.
+
+    Raises:
+        ConfigError: it cannot be read, is too large, or is not TOML.
+    """
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_CONFIG_BYTES + 1)
+        if len(data) > MAX_CONFIG_BYTES:
+            raise ConfigError(
+                f"the config file {path} is larger than {MAX_CONFIG_BYTES} bytes",
+                hint="it should hold settings only",
+            )
+        values = tomllib.loads(data.decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        # A message of RecursionError's would speak of Python, not of the file.
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigError(
+            f"the config file {path} does not read: {reason}", hint="it must be TOML in UTF-8"
+        ) from error
+    for field in path_fields:
+        if isinstance(values.get(field), str):
+            values[field] = path.parent.absolute() / _home_expanded(path, field, values[field])
+    model = values.get("embed_model")
+    if isinstance(model, str) and model.startswith(("./", "../")):
+        values["embed_model"] = str(path.parent.absolute() / model)
+    return ConfigFile(path, values, hashlib.sha256(data).hexdigest())
+
+
+def _home_expanded(path: Path, field: str, value: str) -> Path:
+    try:
+        return Path(value).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{path}: {field} = {value!r}: {error}") from None
+
+
+class TrustRecord:
+    """Which found settings files the user trusts: a small file in the user's config folder.
+
+    Args:
+        folder: the user's config folder; it is made when the first file is trusted.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / TRUST_NAME
+
+    def holds(self, file: ConfigFile) -> bool:
+        """Tell whether the file is trusted, at its place and with its present content."""
+        try:
+            return self._entries().get(_place(file.path)) == file.sha256
+        except ConfigError:
+            return False  # What says nothing trusts nobody.
+
+    def knows(self, path: Path) -> bool:
+        """Tell whether some content of the file at this place is trusted."""
+        try:
+            return _place(path) in self._entries()
+        except ConfigError:
+            return False
+
+    def add(self, file: ConfigFile) -> None:
+        """Trust the file as it was read.
+
+        Raises:
+            ConfigError: the record cannot be read or written.
+        """
+        self._write(self._entries() | {_place(file.path): file.sha256})
+
+    def forget(self, path: Path) -> bool:
+        """Trust the file at this place no longer; return whether it was trusted.
+
+        Raises:
+            ConfigError: the record cannot be read or written.
+        """
+        entries = self._entries()
+        if entries.pop(_place(path), None) is None:
+            return False
+        self._write(entries)
+        return True
+
+    def _entries(self) -> dict[str, str]:
+        try:
+            entries = json.loads(self.path.read_bytes())
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"the record of trusted files {self.path} does not read: {error}",
+                hint="remove it, and trust the files again",
+            ) from error
+        if not isinstance(entries, dict):
+            raise ConfigError(
+                f"the record of trusted files {self.path} holds no table",
+                hint="remove it, and trust the files again",
+            )
+        return entries
+
+    def _write(self, entries: dict[str, str]) -> None:
+        try:
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor, temporary = tempfile.mkstemp(dir=self.path.parent)
+            with os.fdopen(descriptor, "w", encoding="ascii") as file:
+                json.dump(entries, file, indent=1)
+            Path(temporary).replace(self.path)
+        except OSError as error:
+            raise ConfigError(
+                f"the record of trusted files {self.path} cannot be written: {error.strerror}"
+            ) from error
+
+
+def _place(path: Path) -> str:
+    # ASCII, also of a name that is no UTF-8: JSON escapes the rest.
+    return str(path.absolute().parent.resolve() / path.name)
