@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 MAGIC = b"RAGARRAY"
 FORMAT = 1
-SMALL = 8 << 20  # bytes: arrays up to this size are checked whole on opening
+SMALL = 8 << 20  # bytes: an array up to this size is checked whole on opening
 _TRAILER = struct.Struct("<QQQ8s")
 _ALIGN = 64
 _DTYPES = frozenset({"<i8", "<u4", "<f4", "|i1"})  # nothing that could hold an object
@@ -33,6 +33,17 @@ _DTYPES = frozenset({"<i8", "<u4", "<f4", "|i1"})  # nothing that could hold an 
 
 class ArrayFileError(OSError):
     """The file is not one of ours, or is damaged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What tells a file from every other one: its size, and the checksum of its table.
+
+    The table holds the checksums of all arrays.
+    """
+
+    size: int
+    checksum: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +85,7 @@ class ArrayWriter:
         with self.array(name, dtype, values.shape[1:]) as append:
             append(values)
 
-    def finish(self, info: Mapping[str, object]) -> None:
+    def finish(self, info: Mapping[str, object]) -> Written:
         """Write the table of contents, ``info`` in it, and the trailer."""
         table = {
             "format": FORMAT,
@@ -84,7 +95,9 @@ class ArrayWriter:
         blob = json.dumps(table).encode()
         offset = self._handle.tell()
         self._handle.write(blob)
-        self._handle.write(_TRAILER.pack(offset, len(blob), zlib.crc32(blob), MAGIC))
+        checksum = zlib.crc32(blob)
+        self._handle.write(_TRAILER.pack(offset, len(blob), checksum, MAGIC))
+        return Written(offset + len(blob) + _TRAILER.size, checksum)
 
 
 @contextlib.contextmanager
@@ -115,12 +128,20 @@ def sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def open_arrays(path: Path, *, check: bool = False) -> dict[str, npt.NDArray[Any]]:
+def open_arrays(
+    path: Path,
+    *,
+    check: bool = False,
+    expected: Written | None = None,
+    info: Mapping[str, object] | None = None,
+) -> dict[str, npt.NDArray[Any]]:
     """Map the arrays of a file, read-only; they stay valid when the file is removed.
 
     Args:
         path: the file.
-        check: compare every array with its checksum, not only small files.
+        check: compare every array with its checksum, not only small ones.
+        expected: what was written; another file, however well formed, is refused.
+        info: what its table must say of it.
 
     Raises:
         ArrayFileError: cut short, changed, or another kind of file.
@@ -128,18 +149,39 @@ def open_arrays(path: Path, *, check: bool = False) -> dict[str, npt.NDArray[Any
     """
     with path.open("rb") as handle:
         size = os.fstat(handle.fileno()).st_size
-        table = _read_table(handle, size, path)
+        table, crc = _read_table(handle, size, path)
+        for key, value in (info or {}).items():
+            if table["info"].get(key) != value:
+                raise ArrayFileError(
+                    f"{path}: its {key} is {table['info'].get(key)!r}: not {value!r}"
+                )
+        if expected is not None and expected != Written(size, crc):
+            raise ArrayFileError(f"{path} is not the file that was written under this name")
         data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
     arrays = {}
     for name, raw in table["arrays"].items():
         entry = _Entry(**{**raw, "shape": tuple(raw["shape"])})
         arrays[name] = _view(data, entry, path)
-        if (check or size <= SMALL) and zlib.crc32(_bytes(arrays[name])) != entry.crc:
+        if (check or arrays[name].nbytes <= SMALL) and zlib.crc32(
+            _bytes(arrays[name])
+        ) != entry.crc:
             raise ArrayFileError(f"{path}: the array {name!r} does not match its checksum")
     return arrays
 
 
-def _read_table(handle: BinaryIO, size: int, path: Path) -> dict[str, Any]:
+def read_info(path: Path) -> dict[str, Any]:
+    """Return what a file says of itself.
+
+    Raises:
+        ArrayFileError: cut short, changed, or another kind of file.
+        FileNotFoundError: it is gone.
+    """
+    with path.open("rb") as handle:
+        table, _ = _read_table(handle, os.fstat(handle.fileno()).st_size, path)
+    return dict(table["info"])
+
+
+def _read_table(handle: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any], int]:
     if size < _TRAILER.size:
         raise ArrayFileError(f"{path} is cut short")
     handle.seek(size - _TRAILER.size)
@@ -153,7 +195,7 @@ def _read_table(handle: BinaryIO, size: int, path: Path) -> dict[str, Any]:
     table: dict[str, Any] = json.loads(blob)
     if table.get("format") != FORMAT:
         raise ArrayFileError(f"{path} has format {table.get('format')}, not {FORMAT}")
-    return table
+    return table, crc
 
 
 def _view(data: mmap.mmap, entry: _Entry, path: Path) -> npt.NDArray[Any]:

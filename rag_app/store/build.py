@@ -11,15 +11,19 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rag_app.store import derived, parts
+from rag_app.store.arrayfile import Written
+from rag_app.store.checksums import Checksums
 from rag_app.store.config import load_config
+from rag_app.store.derived import Listed
 from rag_app.store.protocol import How, Vector
 from rag_app.store.schema import DERIVED
 from rag_app.store.segments import Segment, WordSegment
+from rag_app.store.state import read_state, write_state
 
 _log = logging.getLogger(__name__)
 _GROWTH = 2  # a file is taken along when it is less than this many times as large as what is new
@@ -31,9 +35,17 @@ class Maker:
     """How one sort of segment is opened, and written from files and new parts."""
 
     how: How
-    open: Callable[[Path], Segment]
+    open: Callable[..., Segment]
     write: Callable[
-        [sqlite3.Connection, Path, Sequence[Segment], Sequence[int], Collection[int]], None
+        [
+            sqlite3.Connection,
+            Path,
+            Sequence[Segment],
+            Sequence[int],
+            Collection[int],
+            Mapping[str, object],
+        ],
+        Written,
     ]
 
 
@@ -43,15 +55,17 @@ def _write_vectors(
     files: Sequence[Segment],
     fresh: Sequence[int],
     wanted: Collection[int],
-) -> None:
+    info: Mapping[str, object],
+) -> Written:
+    sums = Checksums.at(sql)
     rows = [parts.read_rows(sql, part) for part in fresh]
     (config,) = sql.execute("SELECT config FROM state").fetchone()
     dimension = load_config(config).dimension
 
     def fetch(part: int) -> Vector:
-        return parts.read_matrix(sql, part)
+        return parts.read_matrix(sql, sums, part)
 
-    derived.write_vectors(path, [*files, *rows], wanted, fetch, dimension)
+    return derived.write_vectors(path, [*files, *rows], wanted, fetch, dimension, info)
 
 
 def _write_words(
@@ -60,9 +74,12 @@ def _write_words(
     files: Sequence[Segment],
     fresh: Sequence[int],
     wanted: Collection[int],
-) -> None:
+    info: Mapping[str, object],
+) -> Written:
+    sums = Checksums.at(sql)
     known = [file for file in files if isinstance(file, WordSegment)]
-    derived.write_words(path, [*known, *(parts.read_words(sql, part) for part in fresh)], wanted)
+    read = [parts.read_words(sql, sums, part) for part in fresh]
+    return derived.write_words(path, [*known, *read], wanted, info)
 
 
 VECTORS = Maker("vectors", derived.open_vectors, _write_vectors)
@@ -106,12 +123,26 @@ def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> No
     wanted = {part for part in live if part not in kept}
     if not wanted and not gone:
         return
-    name = ""
+    made = None
     if wanted:
         fresh = sorted(wanted - covered)
-        name = _name(sql, maker.how, kind)
-        maker.write(sql, folder / name, [files[old] for old in along], fresh, wanted)
-    _switch(sql, maker.how, kind, gone, name, sum(live[part] for part in wanted))
+        made = _write(sql, folder, kind, maker, [files[old] for old in along], fresh, wanted)
+    _switch(sql, folder, gone, made, sum(live[part] for part in wanted))
+
+
+def _write(
+    sql: sqlite3.Connection,
+    folder: Path,
+    kind: int,
+    maker: Maker,
+    files: Sequence[Segment],
+    fresh: Sequence[int],
+    wanted: Collection[int],
+) -> Listed:
+    name = _name(sql, maker.how, kind)
+    identity, generation = sql.execute("SELECT identity, generation FROM state").fetchone()
+    info = derived.about(identity, maker.how, kind, generation)
+    return Listed(name, maker.write(sql, folder / name, files, fresh, wanted, info), info)
 
 
 def _open_all(
@@ -120,12 +151,12 @@ def _open_all(
     """Return the files that can be used, by name, and the names of those that cannot."""
     files: dict[str, Segment] = {}
     unusable: list[str] = []
-    for file in derived.files_of(sql, maker.how, kind):
-        segment = derived.try_open(maker.open, folder / file)
+    for listed in derived.files_of(sql, maker.how, kind):
+        segment = derived.try_open(maker.open, folder, listed)
         if segment is None:
-            unusable.append(file)
+            unusable.append(listed.file)
         else:
-            files[file] = segment
+            files[listed.file] = segment
     return files, unusable
 
 
@@ -152,18 +183,23 @@ def _name(sql: sqlite3.Connection, how: How, kind: int) -> str:
 
 
 def _switch(
-    sql: sqlite3.Connection, how: How, kind: int, gone: Sequence[str], name: str, rows: int
+    sql: sqlite3.Connection, folder: Path, gone: Sequence[str], made: Listed | None, rows: int
 ) -> None:
     sql.execute("BEGIN IMMEDIATE")
     try:
+        state = read_state(sql, folder)
         sql.executemany("DELETE FROM derived WHERE file = ?", [(file,) for file in gone])
-        if name:
+        if made is not None:
+            about, written = made.info, made.written
             sql.execute(
-                "INSERT INTO derived (file, how, kind, generation, rows)"
-                " SELECT ?, ?, ?, generation, ? FROM state",
-                (name, how, kind, rows),
+                "INSERT INTO derived (file, how, kind, generation, rows, size, checksum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(made.file, about["how"], about["kind"], about["generation"]),
+                    *(rows, written.size, written.checksum),
+                ),
             )
-        sql.execute("UPDATE state SET epoch = epoch + 1")
+        write_state(sql, folder, replace(state, epoch=state.epoch + 1))
         sql.execute("COMMIT")
     except BaseException:
         if sql.in_transaction:

@@ -11,13 +11,13 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pipelines.errors import (
-    IndexDamagedError,
     IndexLockedError,
     IndexNotFoundError,
     IndexReadOnlyError,
     RagError,
     StoreError,
 )
+from rag_app.store.checksums import damaged
 from rag_app.store.schema import DATABASE, check_schema
 
 _BUSY_SECONDS = 10.0
@@ -37,17 +37,16 @@ def translated(folder: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as error:
-        raise _ours(error, folder) from error
+        raise of_sqlite(error, folder) from error
 
 
-def _ours(error: sqlite3.Error, folder: Path) -> RagError:
+def of_sqlite(error: sqlite3.Error, folder: Path) -> RagError:
+    """Return the error of ours that says the same, and what to do."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    lacks = str(error).startswith("no such")  # a table or a column that each index has
+    # A table or a column that each index has, or a text that is none.
+    lacks = str(error).startswith(("no such", "Could not decode"))
     if code in _DAMAGED or lacks:
-        return IndexDamagedError(
-            f"the database of {folder} is damaged: {error}",
-            hint="restore the folder from a copy, or remove it and ingest again",
-        )
+        return damaged(folder, str(error).partition(" with text ")[0])
     if code in _LOCKED:
         return IndexLockedError(
             f"another process holds the database of {folder}: {error}", hint="try again"

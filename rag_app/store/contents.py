@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import StoreError
 from rag_app.store import parts
+from rag_app.store.checksums import Checksums
 from rag_app.store.codec import (
     DOCUMENT_KEYS,
     base_name,
@@ -20,6 +21,7 @@ from rag_app.store.codec import (
 )
 from rag_app.store.placing import Placed, insert_nodes, kind_number
 from rag_app.store.protocol import IndexConfig, Prepared
+from rag_app.store.sealing import name_checksum
 from rag_app.store.sentences import read_sentences, write_sentences
 
 if TYPE_CHECKING:
@@ -35,21 +37,34 @@ def hash_of(document: Document) -> str:
 
 
 def insert(
-    sql: sqlite3.Connection, prepared: Prepared, config: IndexConfig, names: Mapping[str, str]
-) -> None:
-    """Write all of one content; ``names`` maps each of its names to its origin."""
+    sql: sqlite3.Connection,
+    sums: Checksums,
+    prepared: Prepared,
+    config: IndexConfig,
+    names: Mapping[str, str],
+) -> int:
+    """Write all of one content; ``names`` maps each of its names to its origin.
+
+    Returns its number; the caller seals it.
+    """
     document = prepared.document
-    content = _insert_document(sql, prepared, built=_built(prepared, config))
+    content = _insert_document(sql, sums, prepared, built=_built(prepared, config))
     for name, origin in names.items():
-        insert_name(sql, content, name, origin, document)
-    _insert_sentences(sql, content, prepared)
-    placed = insert_nodes(sql, content, prepared, {})
-    _insert_parts(sql, content, prepared, placed, config)
+        insert_name(sql, sums, content, name, origin, document)
+    _insert_sentences(sql, sums, content, prepared)
+    placed = insert_nodes(sql, sums, content, prepared, {})
+    _insert_parts(sql, sums, content, prepared, placed, config)
     _count_nodes(sql, content)
+    return content
 
 
 def insert_name(
-    sql: sqlite3.Connection, content: int, name: str, origin: str, document: Document | None = None
+    sql: sqlite3.Connection,
+    sums: Checksums,
+    content: int,
+    name: str,
+    origin: str,
+    document: Document | None = None,
 ) -> None:
     """Write one name: a path, or the id of a user's Document, which keeps its own file name."""
     file_name, file_path = base_name(name), name
@@ -57,23 +72,37 @@ def insert_name(
         file_name = str(document.metadata.get("file_name", ""))
         file_path = str(document.metadata.get("file_path", ""))
     sql.execute(
-        "INSERT INTO names (name, origin, content, file_name, file_path) VALUES (?, ?, ?, ?, ?)",
-        (name, origin, content, file_name, file_path),
+        "INSERT INTO names (name, origin, content, file_name, file_path, checksum)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            name,
+            origin,
+            content,
+            file_name,
+            file_path,
+            name_checksum(sums, content, name, origin, file_name, file_path),
+        ),
     )
 
 
-def extend(sql: sqlite3.Connection, content: int, prepared: Prepared, config: IndexConfig) -> None:
-    """Add what a content does not have yet."""
+def extend(
+    sql: sqlite3.Connection,
+    sums: Checksums,
+    content: int,
+    prepared: Prepared,
+    config: IndexConfig,
+) -> None:
+    """Add what a content does not have yet; the caller seals it."""
     rows = sql.execute(
         "SELECT n.node_id, n.node, n.kind, n.passage, p.start, p.stop"
         " FROM nodes n JOIN nodes p ON p.node = n.passage WHERE n.content = ?",
         (content,),
     )
     here = {unpack_id(node_id): Placed(*place) for node_id, *place in rows.fetchall()}
-    placed = here | insert_nodes(sql, content, prepared, here)
-    if read_sentences(sql, content, 0, 1) is None:
-        _insert_sentences(sql, content, prepared)
-    _insert_parts(sql, content, prepared, placed, config)
+    placed = here | insert_nodes(sql, sums, content, prepared, here)
+    if read_sentences(sql, sums, content, 0, 1) is None:
+        _insert_sentences(sql, sums, content, prepared)
+    _insert_parts(sql, sums, content, prepared, placed, config)
     (built,) = sql.execute("SELECT built FROM contents WHERE content = ?", (content,)).fetchone()
     sql.execute(
         "UPDATE contents SET built = ? WHERE content = ?",
@@ -82,16 +111,25 @@ def extend(sql: sqlite3.Connection, content: int, prepared: Prepared, config: In
     _count_nodes(sql, content)
 
 
-def delete(sql: sqlite3.Connection, content: int) -> None:
-    """Remove every trace of a content: nodes, vectors, words, pages, text, names."""
+def delete(sql: sqlite3.Connection, content: int) -> int:
+    """Remove every trace of a content: nodes, vectors, words, pages, text, names.
+
+    Returns the digest that it had.
+    """
+    (digest,) = sql.execute(
+        "SELECT checksum FROM contents WHERE content = ?", (content,)
+    ).fetchone()
     parts.release_terms(sql, content)
     for table in _TABLES:
         sql.execute(f"DELETE FROM {table} WHERE content = ?", (content,))  # noqa: S608
+    return int(digest)
 
 
-def _insert_sentences(sql: sqlite3.Connection, content: int, prepared: Prepared) -> None:
+def _insert_sentences(
+    sql: sqlite3.Connection, sums: Checksums, content: int, prepared: Prepared
+) -> None:
     if prepared.sentences is not None:
-        write_sentences(sql, content, len(prepared.document.text), prepared.sentences)
+        write_sentences(sql, sums, content, len(prepared.document.text), prepared.sentences)
 
 
 def _built(prepared: Prepared, config: IndexConfig) -> list[str]:
@@ -106,7 +144,9 @@ def _built(prepared: Prepared, config: IndexConfig) -> list[str]:
     )
 
 
-def _insert_document(sql: sqlite3.Connection, prepared: Prepared, built: Sequence[str]) -> int:
+def _insert_document(
+    sql: sqlite3.Connection, sums: Checksums, prepared: Prepared, built: Sequence[str]
+) -> int:
     document, text = prepared.document, prepared.document.text
     page_map: Sequence[Mapping[str, Any]] = document.metadata.get("page_map") or []
     own = {key: value for key, value in document.metadata.items() if key not in DOCUMENT_KEYS}
@@ -134,19 +174,35 @@ def _insert_document(sql: sqlite3.Connection, prepared: Prepared, built: Sequenc
     if content is None:
         raise StoreError("the database gave no row number for a content")
     sql.executemany(
-        "INSERT INTO pages (content, position, number, label, start, stop, raw)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
-        [(content, *row) for row in page_rows(page_map, text)],
+        "INSERT INTO pages (content, position, number, label, start, stop, raw, raw_checksum,"
+        " checksum) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [_page(sums, content, *row) for row in page_rows(page_map, text)],
     )
     sql.executemany(
-        "INSERT INTO blocks (content, start, stop, text) VALUES (?, ?, ?, ?)",
-        [(content, *block) for block in split_blocks(text)],
+        "INSERT INTO blocks (content, start, stop, text, checksum) VALUES (?, ?, ?, ?, ?)",
+        [(content, *block, sums.text(content, *block)) for block in split_blocks(text)],
     )
     return content
 
 
+def _page(
+    sums: Checksums,
+    content: int,
+    position: int,
+    number: int | None,
+    label: str,
+    start: int,
+    stop: int,
+    raw: bytes | None,
+) -> tuple[object, ...]:
+    raw_checksum = None if raw is None else sums.blobs((content, position), raw)
+    row = (content, position, number, label, start, stop)
+    return (*row, raw, raw_checksum, sums.row(*row, raw_checksum))
+
+
 def _insert_parts(
     sql: sqlite3.Connection,
+    sums: Checksums,
     content: int,
     prepared: Prepared,
     placed: Mapping[str, Placed],
@@ -156,7 +212,7 @@ def _insert_parts(
         places = _places(node_ids, placed)
         rows = [(place.row, place.passage) for place in places]
         parts.write_vectors(
-            sql, content, kind_number(sql, kind), rows, matrix, dimension=config.dimension
+            sql, sums, content, (kind_number(sql, kind), kind), rows, matrix, config.dimension
         )
     by_kind: dict[int, list[tuple[Placed, Mapping[str, int]]]] = {}
     for node_id, counts in prepared.terms.items():
@@ -170,9 +226,11 @@ def _insert_parts(
     for name, counted in prepared.lists.items():
         places = _places(counted, placed)
         by_kind[kind_number(sql, name)] = list(zip(places, counted.values(), strict=True))
+    kinds = dict(sql.execute("SELECT kind, name FROM kinds").fetchall())
     for number, entries in by_kind.items():
         rows = [(place.row, place.passage) for place, _ in entries]
-        parts.write_words(sql, content, number, rows, [counts for _, counts in entries])
+        of_rows = [counts for _, counts in entries]
+        parts.write_words(sql, sums, content, (number, kinds[number]), rows, of_rows)
 
 
 def _places(node_ids: Iterable[str], placed: Mapping[str, Placed]) -> list[Placed]:

@@ -5,12 +5,19 @@ from __future__ import annotations
 import logging
 import sqlite3
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
-from rag_app.store.arrayfile import ArrayFileError, ArrayWriter, create_arrays, open_arrays
+from rag_app.store.arrayfile import (
+    ArrayFileError,
+    ArrayWriter,
+    Written,
+    create_arrays,
+    open_arrays,
+)
 from rag_app.store.codes import LEAST, CodedVectors, encode
 from rag_app.store.protocol import How, Vector
 from rag_app.store.segments import (
@@ -27,14 +34,49 @@ _log = logging.getLogger(__name__)
 S = TypeVar("S", bound=Segment)
 
 
-def open_vectors(path: Path, *, check: bool = False) -> VectorSegment:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A derived file as the database lists it.
+
+    Attributes:
+        file: its path, relative to the index's folder.
+        written: what tells it from every other file.
+        info: what it says of itself: whose it is, of which kind and generation.
+    """
+
+    file: str
+    written: Written
+    info: Mapping[str, object]
+
+    def open(self, opener: Callable[..., S], folder: Path, *, check: bool = False) -> S:
+        """Map it; ``check`` compares every number of it with its checksum.
+
+        Raises:
+            ArrayFileError: damaged, or another file than was written.
+            FileNotFoundError: gone.
+        """
+        return opener(folder / self.file, check=check, expected=self.written, info=self.info)
+
+
+def about(identity: str, how: How, kind: int, generation: int) -> dict[str, object]:
+    """Return what a derived file says of itself."""
+    return {"identity": identity, "how": how, "kind": kind, "generation": generation}
+
+
+def open_vectors(
+    path: Path,
+    *,
+    check: bool = False,
+    expected: Written | None = None,
+    info: Mapping[str, object] | None = None,
+) -> VectorSegment:
     """Map a file of vectors.
 
     Raises:
-        ArrayFileError: damaged.
+        ArrayFileError: damaged, or another file than is expected.
         FileNotFoundError: gone.
     """
-    arrays = open_arrays(path, check=check)
+    arrays = open_arrays(path, check=check, expected=expected, info=info)
     try:
         segment = VectorSegment(
             parts=arrays["parts"],
@@ -59,9 +101,20 @@ def _coded(arrays: Mapping[str, np.ndarray]) -> CodedVectors | None:
     return CodedVectors(arrays["codes"], arrays["scales"], float(arrays["rest"].max(initial=0.0)))
 
 
-def open_words(path: Path, *, check: bool = False) -> WordSegment:
-    """Map a file of words."""
-    arrays = open_arrays(path, check=check)
+def open_words(
+    path: Path,
+    *,
+    check: bool = False,
+    expected: Written | None = None,
+    info: Mapping[str, object] | None = None,
+) -> WordSegment:
+    """Map a file of words.
+
+    Raises:
+        ArrayFileError: damaged, or another file than is expected.
+        FileNotFoundError: gone.
+    """
+    arrays = open_arrays(path, check=check, expected=expected, info=info)
     try:
         segment = WordSegment(
             parts=arrays["parts"],
@@ -80,25 +133,38 @@ def open_words(path: Path, *, check: bool = False) -> WordSegment:
     return segment
 
 
-def files_of(sql: sqlite3.Connection, how: How, kind: int) -> list[str]:
-    """Return the files that this transaction lists, relative to the index's folder."""
+def files_of(sql: sqlite3.Connection, how: How, kind: int) -> list[Listed]:
+    """Return the files of a kind that this transaction lists."""
+    return [
+        listed
+        for listed in all_files(sql)
+        if listed.info["how"] == how and listed.info["kind"] == kind
+    ]
+
+
+def all_files(sql: sqlite3.Connection) -> list[Listed]:
+    """Return all files that this transaction lists."""
     rows = sql.execute(
-        "SELECT file FROM derived WHERE how = ? AND kind = ? ORDER BY file", (how, kind)
+        "SELECT file, size, d.checksum, identity, how, kind, d.generation FROM derived d, state"
+        " ORDER BY file"
     )
-    return [file for (file,) in rows.fetchall()]
+    return [
+        Listed(file, Written(size, checksum), about(*said))
+        for file, size, checksum, *said in rows.fetchall()
+    ]
 
 
-def try_open(opener: Callable[[Path], S], path: Path) -> S | None:
-    """Return the segment, or ``None`` when the file is gone or damaged.
+def try_open(opener: Callable[..., S], folder: Path, listed: Listed) -> S | None:
+    """Return the segment, or ``None`` when the file is gone, damaged or another one.
 
     What it would have held is then read from the database.
     """
     try:
-        return opener(path)
+        return listed.open(opener, folder)
     except FileNotFoundError:
         return None  # a writer replaced it since this transaction began
-    except (OSError, ValueError) as error:
-        _log.warning("%s is not used: %s", path.name, error)
+    except (OSError, ValueError, TypeError, KeyError, IndexError) as error:
+        _log.warning("%s is not used: %s", listed.file, error)
         return None
 
 
@@ -108,7 +174,8 @@ def write_vectors(
     live: Collection[int],
     fetch: Callable[[int], Vector],
     dimension: int,
-) -> None:
+    info: Mapping[str, object],
+) -> Written:
     """Write the live rows of all segments as one file, parts in rising order.
 
     Args:
@@ -117,6 +184,7 @@ def write_vectors(
         live: numbers of the parts to write.
         fetch: returns the vectors of a part of the database; one at a time is in memory.
         dimension: length of a vector.
+        info: what the file says of itself.
     """
     pieces = pieces_of(segments, live)
     rows = joined_rows(pieces)
@@ -128,7 +196,7 @@ def write_vectors(
             _write_codes(file, (_matrix(piece, fetch) for piece in pieces), dimension)
         for name, values in rows.items():
             file.put(name, values, "<i8")
-        file.finish({"how": "vectors"})
+        return file.finish(info)
 
 
 def _write_codes(file: ArrayWriter, blocks: Iterable[Vector], dimension: int) -> None:
@@ -150,7 +218,12 @@ def _matrix(piece: Piece[Segment], fetch: Callable[[int], Vector]) -> Vector:
     return fetch(piece.part)
 
 
-def write_words(path: Path, segments: Sequence[WordSegment], live: Collection[int]) -> None:
+def write_words(
+    path: Path,
+    segments: Sequence[WordSegment],
+    live: Collection[int],
+    info: Mapping[str, object],
+) -> Written:
     """Write the live postings of all segments as one file."""
     pieces = pieces_of(segments, live)
     rows = joined_rows(pieces)
@@ -168,7 +241,7 @@ def write_words(path: Path, segments: Sequence[WordSegment], live: Collection[in
         rows["starts"] = np.concatenate([[0], np.cumsum(np.concatenate([[], *sizes]))])
         for name, values in rows.items():
             file.put(name, values, "<i8")
-        file.finish({"how": "words"})
+        return file.finish(info)
 
 
 def _check_rows(path: Path, segment: Segment, rows: int) -> None:

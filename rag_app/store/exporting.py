@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import defaultdict
 
@@ -10,16 +9,26 @@ import numpy as np
 
 from pipelines.analysers import FURTHER
 from rag_app.store import parts
+from rag_app.store.checksums import Checksums
 from rag_app.store.memory import unpacked
 from rag_app.store.protocol import Prepared, Vector
 from rag_app.store.reading import Reader
+from rag_app.store.sealing import check_content, check_rows
 from rag_app.store.sources import read_sources
 
 _Terms = dict[str, dict[str, int]]  # node id → term → how often
 
 
-def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Prepared:
-    """Return document, nodes, vectors and terms of one content, with its names."""
+def export_content(
+    sql: sqlite3.Connection, sums: Checksums, content: int, reader: Reader
+) -> Prepared:
+    """Return document, nodes, vectors and terms of one content, with its names.
+
+    Raises:
+        IndexDamagedError: something of it is not as it was written.
+    """
+    check_content(sql, sums, content)
+    check_rows(sql, sums, content)
     (source,) = read_sources(sql, content)
     ids = unpacked(
         sql.execute("SELECT node, node_id FROM nodes WHERE content = ?", (content,)).fetchall()
@@ -27,12 +36,12 @@ def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Pre
     origins = sql.execute(
         "SELECT name, origin FROM names WHERE content = ? ORDER BY name_row", (content,)
     )
-    terms, lists = _terms(sql, content, ids)
+    terms, lists = _terms(sql, sums, content, ids)
     return Prepared(
         names=source.names,
         document=reader.document(content),
         nodes=reader.of_content(content),
-        vectors=_vectors(sql, content, ids),
+        vectors=_vectors(sql, sums, content, ids),
         terms=terms,
         lists=lists,
         sentences=reader.sentences(content, 0, source.length),
@@ -45,11 +54,11 @@ def export_content(sql: sqlite3.Connection, content: int, reader: Reader) -> Pre
 
 
 def _vectors(
-    sql: sqlite3.Connection, content: int, ids: dict[int, str]
+    sql: sqlite3.Connection, sums: Checksums, content: int, ids: dict[int, str]
 ) -> dict[str, tuple[list[str], Vector]]:
     found: dict[str, list[tuple[list[str], Vector]]] = defaultdict(list)
     for part, kind in _parts(sql, "vectors", content):
-        segment = parts.read_vectors(sql, part)
+        segment = parts.read_vectors(sql, sums, part)
         found[kind].append(([ids[row] for row in segment.nodes.tolist()], segment.matrix))
     return {
         kind: (
@@ -61,19 +70,15 @@ def _vectors(
 
 
 def _terms(
-    sql: sqlite3.Connection, content: int, ids: dict[int, str]
+    sql: sqlite3.Connection, sums: Checksums, content: int, ids: dict[int, str]
 ) -> tuple[_Terms, dict[str, _Terms]]:
     """Return the terms of the nodes, and those of each further list."""
     terms: _Terms = {}
     lists: dict[str, _Terms] = {}
     for part, kind in _parts(sql, "words", content):
         found = lists.setdefault(kind, {}) if kind in FURTHER else terms
-        segment = parts.read_words(sql, part)
-        rows = sql.execute(
-            "SELECT term_id, term FROM terms WHERE term_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(segment.terms.tolist()),),
-        )
-        words = dict(rows.fetchall())
+        segment = parts.read_words(sql, sums, part)
+        words = parts.read_vocabulary(sql, sums, part)
         nodes = [ids[row] for row in segment.nodes.tolist()]
         found.update((node_id, {}) for node_id in nodes)
         for term in segment.terms.tolist():

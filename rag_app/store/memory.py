@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Collection, Iterable, Sequence
 
 from pipelines.page_map import Page
+from rag_app.store.checksums import Checksums
 from rag_app.store.codec import unpack_id
 
 _MARKS = 128  # what one arm finds, passages and nodes
@@ -42,16 +43,15 @@ class Memory:
             found |= new
         return found
 
-    def pages(self, sql: sqlite3.Connection, content: int) -> Sequence[Page]:
-        """Return the pages of a content in order, without their raw text."""
+    def pages(self, sql: sqlite3.Connection, sums: Checksums, content: int) -> Sequence[Page]:
+        """Return the pages of a content in order, without their raw text.
+
+        Raises:
+            IndexDamagedError: a page is missing, or not as it was written.
+        """
         known = self._pages
         if content not in known:
-            rows = sql.execute(
-                "SELECT number, label, start, stop FROM pages WHERE content = ?"
-                " ORDER BY start, position",
-                (content,),
-            ).fetchall()
-            new = [Page(number, label, start, stop, "") for number, label, start, stop in rows]
+            new = _read_pages(sql, sums, content)
             if self._held + len(new) > _MOST_PAGES:
                 known = self._pages = {}
                 self._held = 0
@@ -59,6 +59,31 @@ class Memory:
             self._held += len(new)
             return new
         return known[content]
+
+
+def _read_pages(sql: sqlite3.Connection, sums: Checksums, content: int) -> list[Page]:
+    rows = sql.execute(
+        "SELECT position, number, label, start, stop, raw_checksum, checksum FROM pages"
+        " WHERE content = ? ORDER BY start, position",
+        (content,),
+    ).fetchall()
+    for position, *place, checksum in rows:
+        check_page(sums, content, position, place, checksum)
+    (count,) = sql.execute("SELECT pages FROM contents WHERE content = ?", (content,)).fetchone()
+    if count != len(rows):
+        raise sums.damaged(f"content {content} has {len(rows)} of {count} pages")
+    return [Page(number, label, start, stop, "") for _, number, label, start, stop, _, _ in rows]
+
+
+def check_page(
+    sums: Checksums, content: int, position: int, place: Sequence[int | str | None], checksum: int
+) -> None:
+    """Compare the checksum of a page; ``place``: number, label, start, stop, that of its raw text.
+
+    Raises:
+        IndexDamagedError: it is not as it was written.
+    """
+    sums.check(checksum, sums.row(content, position, *place), f"a page of content {content}")
 
 
 def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:

@@ -15,29 +15,32 @@ import numpy as np
 import numpy.typing as npt
 
 from pipelines.errors import EmbeddingError
+from rag_app.store.checksums import Checksums
 from rag_app.store.codec import Ints, pack_ints, unpack_ints
 from rag_app.store.protocol import How, Vector
 from rag_app.store.segments import Segment, VectorSegment, WordSegment
 
+Kind = tuple[int, str]  # number and name
 PART_ROWS = 4096  # vectors in a part, so that a blob stays small enough to read whole
 _UNIT = 1e-3  # how far from 1 the length of a vector may lie
 
 
 def write_vectors(
     sql: sqlite3.Connection,
+    sums: Checksums,
     content: int,
-    kind: int,
+    kind: Kind,
     rows: Sequence[tuple[int, int]],
     matrix: Vector,
-    *,
     dimension: int,
 ) -> None:
     """Write the vectors of nodes that have none yet.
 
     Args:
         sql: the writer's connection, in a transaction.
+        sums: the index's.
         content: number of the content.
-        kind: number of the kind.
+        kind: number and name of the kind.
         rows: (node row, passage row) of each vector.
         matrix: shape (len(rows), dimension), unit length.
         dimension: the index's.
@@ -47,41 +50,42 @@ def write_vectors(
     """
     _check(matrix, len(rows), dimension)
     nodes, passages = _columns(rows)
-    here = _written(sql, "vectors", content, kind)
+    here = _written(sql, "vectors", content, kind[0])
     order = _order(nodes, passages, here)
     for chosen in _cut(passages[order]):
         picked = order[chosen]
+        part = _next_part(sql, "vectors")
+        blobs = (
+            pack_ints(nodes[picked]),
+            pack_ints(passages[picked]),
+            np.ascontiguousarray(matrix[picked], dtype="<f4").tobytes(),
+        )
+        checksum = sums.blobs((part, content, kind[1], len(picked)), *blobs)
         sql.execute(
-            "INSERT INTO vectors (content, kind, count, nodes, passages, matrix)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
-            (
-                content,
-                kind,
-                len(picked),
-                pack_ints(nodes[picked]),
-                pack_ints(passages[picked]),
-                np.ascontiguousarray(matrix[picked], dtype="<f4").tobytes(),
-            ),
+            "INSERT INTO vectors (part, content, kind, count, checksum, nodes, passages, matrix)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (part, content, kind[0], len(picked), checksum, *blobs),
         )
 
 
-def read_vectors(sql: sqlite3.Connection, part: int) -> VectorSegment:
-    """Return one part as a segment."""
-    nodes, passages, matrix = sql.execute(
-        "SELECT nodes, passages, matrix FROM vectors WHERE part = ?", (part,)
-    ).fetchone()
-    rows = unpack_ints(nodes)
+def read_vectors(sql: sqlite3.Connection, sums: Checksums, part: int) -> VectorSegment:
+    """Return one part as a segment.
+
+    Raises:
+        IndexDamagedError: it is not as it was written.
+    """
+    nodes, passages, matrix = _checked_vectors(sql, sums, part)
     return VectorSegment(
         parts=np.array([part], dtype=np.int64),
-        ends=np.array([len(rows)], dtype=np.int64),
-        nodes=rows,
-        passages=unpack_ints(passages),
-        matrix=np.frombuffer(matrix, dtype="<f4").reshape(len(rows), -1),
+        ends=np.array([len(nodes)], dtype=np.int64),
+        nodes=nodes,
+        passages=passages,
+        matrix=matrix,
     )
 
 
 def read_rows(sql: sqlite3.Connection, part: int) -> Segment:
-    """Return one part of vectors without its matrix."""
+    """Return one part of vectors without its matrix; nothing of it is checked."""
     nodes, passages = sql.execute(
         "SELECT nodes, passages FROM vectors WHERE part = ?", (part,)
     ).fetchone()
@@ -94,24 +98,41 @@ def read_rows(sql: sqlite3.Connection, part: int) -> Segment:
     )
 
 
-def read_matrix(sql: sqlite3.Connection, part: int) -> Vector:
-    """Return the vectors of one part, shape (n, dimension)."""
-    matrix, count = sql.execute(
-        "SELECT matrix, count FROM vectors WHERE part = ?", (part,)
+def read_matrix(sql: sqlite3.Connection, sums: Checksums, part: int) -> Vector:
+    """Return the vectors of one part, shape (n, dimension).
+
+    Raises:
+        IndexDamagedError: the part is not as it was written.
+    """
+    return _checked_vectors(sql, sums, part)[2]
+
+
+def _checked_vectors(
+    sql: sqlite3.Connection, sums: Checksums, part: int
+) -> tuple[Ints, Ints, Vector]:
+    content, kind, count, checksum, *blobs = sql.execute(
+        "SELECT content, (SELECT name FROM kinds k WHERE k.kind = v.kind), count, checksum,"
+        " nodes, passages, matrix FROM vectors v WHERE part = ?",
+        (part,),
     ).fetchone()
-    return np.frombuffer(matrix, dtype="<f4").reshape(count, -1)
+    found = sums.blobs((part, content, kind, count), *blobs)
+    sums.check(checksum, found, f"part {part} of the vectors of content {content}")
+    nodes, passages, matrix = blobs
+    matrix = np.frombuffer(matrix, dtype="<f4").reshape(count, -1)
+    return unpack_ints(nodes), unpack_ints(passages), matrix
 
 
 def write_words(
     sql: sqlite3.Connection,
+    sums: Checksums,
     content: int,
-    kind: int,
+    kind: Kind,
     rows: Sequence[tuple[int, int]],
     counts: Sequence[Mapping[str, int]],
 ) -> None:
     """Write the counted terms of nodes that have none yet; ``counts`` goes with ``rows``."""
     nodes, passages = _columns(rows)
-    order = _order(nodes, passages, _written(sql, "words", content, kind))
+    order = _order(nodes, passages, _written(sql, "words", content, kind[0]))
     if not len(order):
         return
     chosen = [counts[index] for index in order]
@@ -123,30 +144,40 @@ def write_words(
     table[:, 2] = np.fromiter(chain.from_iterable(c.values() for c in chosen), np.int64)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     terms, starts = np.unique(table[:, 0], return_index=True)
+    blobs = (
+        pack_ints(nodes[order]),
+        pack_ints(passages[order]),
+        pack_ints([sum(terms_of.values()) for terms_of in chosen]),
+        pack_ints(terms),
+        pack_ints([*starts, len(table)]),
+        table[:, 1].astype("<u4").tobytes(),
+        table[:, 2].astype("<u4").tobytes(),
+    )
+    part = _next_part(sql, "words")
+    vocabulary = sums.row(*sorted(ids, key=ids.__getitem__))
+    checksum = sums.blobs((part, content, kind[1], len(order), vocabulary), *blobs)
     sql.execute(
-        "INSERT INTO words (content, kind, count, nodes, passages, lengths, terms, starts,"
-        " entries, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            content,
-            kind,
-            len(order),
-            pack_ints(nodes[order]),
-            pack_ints(passages[order]),
-            pack_ints([sum(terms_of.values()) for terms_of in chosen]),
-            pack_ints(terms),
-            pack_ints([*starts, len(table)]),
-            table[:, 1].astype("<u4").tobytes(),
-            table[:, 2].astype("<u4").tobytes(),
-        ),
+        "INSERT INTO words (part, content, kind, count, vocabulary, checksum, nodes, passages,"
+        " lengths, terms, starts, entries, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (part, content, kind[0], len(order), vocabulary, checksum, *blobs),
     )
 
 
-def read_words(sql: sqlite3.Connection, part: int) -> WordSegment:
-    """Return one part as a segment."""
-    nodes, passages, lengths, terms, starts, entries, counts = sql.execute(
-        "SELECT nodes, passages, lengths, terms, starts, entries, counts FROM words WHERE part = ?",
+def read_words(sql: sqlite3.Connection, sums: Checksums, part: int) -> WordSegment:
+    """Return one part as a segment.
+
+    Raises:
+        IndexDamagedError: it is not as it was written.
+    """
+    content, kind, count, vocabulary, checksum, *blobs = sql.execute(
+        "SELECT content, (SELECT name FROM kinds k WHERE k.kind = w.kind), count, vocabulary,"
+        " checksum, nodes, passages, lengths, terms, starts, entries, counts"
+        " FROM words w WHERE part = ?",
         (part,),
     ).fetchone()
+    found = sums.blobs((part, content, kind, count, vocabulary), *blobs)
+    sums.check(checksum, found, f"part {part} of the words of content {content}")
+    nodes, passages, lengths, terms, starts, entries, counts = blobs
     rows = unpack_ints(nodes)
     return WordSegment(
         parts=np.array([part], dtype=np.int64),
@@ -159,6 +190,25 @@ def read_words(sql: sqlite3.Connection, part: int) -> WordSegment:
         entries=np.frombuffer(entries, dtype="<u4"),
         counts=np.frombuffer(counts, dtype="<u4"),
     )
+
+
+def read_vocabulary(sql: sqlite3.Connection, sums: Checksums, part: int) -> dict[int, str]:
+    """Return the terms that a part of words holds, by number.
+
+    Raises:
+        IndexDamagedError: they are not the terms that were counted.
+    """
+    terms, stored = sql.execute(
+        "SELECT terms, vocabulary FROM words WHERE part = ?", (part,)
+    ).fetchone()
+    rows = sql.execute(
+        "SELECT term_id, term FROM terms WHERE term_id IN (SELECT value FROM json_each(?))"
+        " ORDER BY term_id",
+        (json.dumps(unpack_ints(terms).tolist()),),
+    )
+    found = dict(rows.fetchall())
+    sums.check(stored, sums.row(*found.values()), f"the list of terms of part {part}")
+    return found
 
 
 def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
@@ -194,6 +244,12 @@ def _intern(sql: sqlite3.Connection, terms: set[str]) -> dict[str, int]:
         [(term,) for term in ordered],
     )
     return find_terms(sql, ordered)
+
+
+def _next_part(sql: sqlite3.Connection, table: str) -> int:
+    """Return a number that no part of this table ever had."""
+    row = sql.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
+    return int(row[0] if row else 0) + 1
 
 
 def _columns(rows: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:

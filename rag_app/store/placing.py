@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import StoreError
 from pipelines.page_map import Page, pages_of
+from rag_app.store.checksums import Checksums
 from rag_app.store.codec import derive, extra_of, own_columns, pack_id, user_metadata
 from rag_app.store.protocol import Prepared
 
@@ -35,7 +36,11 @@ def kind_number(sql: sqlite3.Connection, name: str) -> int:
 
 
 def insert_nodes(
-    sql: sqlite3.Connection, content: int, prepared: Prepared, here: Mapping[str, Placed]
+    sql: sqlite3.Connection,
+    sums: Checksums,
+    content: int,
+    prepared: Prepared,
+    here: Mapping[str, Placed],
 ) -> dict[str, Placed]:
     """Write the nodes that are not ``here`` yet; return where each of the new ones stands.
 
@@ -57,14 +62,15 @@ def insert_nodes(
         own = own_columns(node.metadata)
         derived = derive(kind, title, script, own, _pages_of(pages, *lead), user)
         apart = None if start is not None and text[start:stop] == _text(node) else _text(node)
-        ids = (place.row, pack_id(node.node_id), content, place.kind, place.passage)
-        extra = extra_of(node, derived)
-        rows.append((*ids, start, stop, script, *own.values(), apart, extra))
+        packed, extra = pack_id(node.node_id), extra_of(node, derived)
+        beyond = (start, stop, script, *own.values(), apart, extra)
+        checksum = sums.row(packed, content, kind, place.passage, place.row, *beyond)
+        rows.append((place.row, packed, content, place.kind, place.passage, *beyond, checksum))
     try:
         sql.executemany(
             "INSERT INTO nodes (node, node_id, content, kind, passage, start, stop, script,"
-            " heading, window_start, window_end, text, extra)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " heading, window_start, window_end, text, extra, checksum)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             rows,
         )
     except sqlite3.IntegrityError as error:

@@ -166,10 +166,17 @@ class Prepared:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that verification found wrong: where, and what."""
+    """One thing that verification found wrong.
+
+    Attributes:
+        check: the link or the checksum that does not hold.
+        message: what is wrong, and of which file.
+        hint: the command that repairs it.
+    """
 
     check: str
     message: str
+    hint: str = ""
 
 
 @runtime_checkable

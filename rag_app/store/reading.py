@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.page_map import Page, pages_of
+from rag_app.store.checksums import Checksums
 from rag_app.store.codec import (
     OWN_KEYS,
     derive,
@@ -18,9 +19,10 @@ from rag_app.store.codec import (
     unpack_text,
     user_metadata,
 )
-from rag_app.store.memory import Memory
+from rag_app.store.memory import Memory, check_page
 from rag_app.store.protocol import NodeSpan
-from rag_app.store.sentences import has_sentences, read_sentences
+from rag_app.store.sealing import check_content
+from rag_app.store.sentences import read_sentences
 
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
@@ -29,10 +31,15 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
-    " n.heading, n.window_start, n.window_end, n.text, n.extra, p.node_id, p.start, p.stop"
+    " n.heading, n.window_start, n.window_end, n.text, n.extra, n.checksum,"
+    " p.node_id, p.start, p.stop"
     " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
 )
-_PLACES = "SELECT n.node_id, n.content, n.start, n.stop, n.text, n.extra FROM nodes n"
+_PLACES = (
+    "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
+    " n.heading, n.window_start, n.window_end, n.text, n.extra, n.checksum"
+    " FROM nodes n JOIN kinds k USING (kind)"
+)
 _AT_A_TIME = 500  # ids in one statement: SQLite allows 999 marks in its older versions
 
 
@@ -44,16 +51,20 @@ class _Content:
     title: str
     names: dict[str, str]
     user: dict[str, Any]
+    length: int
 
 
 class Reader:
-    """Reads within one transaction; what belongs to a content is read once."""
+    """Reads within one transaction; what belongs to a content is read once.
 
-    def __init__(self, sql: sqlite3.Connection, memory: Memory) -> None:
-        self._sql = sql
+    Whatever is read is compared with its checksum. All methods raise ``IndexDamagedError``
+    when something is not as it was written.
+    """
+
+    def __init__(self, sql: sqlite3.Connection, sums: Checksums, memory: Memory) -> None:
+        self._sql, self._sums = sql, sums
         self._memory = memory
         self._contents: dict[int, _Content] = {}
-        self._has_sentences: bool | None = None
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh nodes by id; ids that are not here are left out."""
@@ -64,7 +75,10 @@ class Reader:
     def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
         """Return where nodes lie whose text and pages are not their own, by id."""
         found = {}
-        for node_id, content, start, stop, text, extra in self._rows(_PLACES, node_ids):
+        for values in self._rows(_PLACES, node_ids):
+            self._check_node(values)
+            node_id, content, *_ = values
+            start, stop, text, extra = values[5], values[6], values[11], values[12]
             if start is not None and text is None and '"pages"' not in (extra or ""):
                 numbers = (page.number for page in self.pages(content, start, stop))
                 pages = tuple(number for number in numbers if number is not None)
@@ -93,28 +107,34 @@ class Reader:
         return [self._node(values) for values in rows.fetchall()]
 
     def text(self, content: int, start: int, stop: int) -> str:
-        """Return a span of the derived text."""
+        """Return a span of the derived text, as far as there is one."""
+        start, stop = max(start, 0), min(stop, self._content(content).length)
+        if stop <= start:
+            return ""
         rows = self._sql.execute(
-            "SELECT start, text FROM blocks WHERE content = ? AND start < ? AND start >="
+            "SELECT start, stop, text, checksum FROM blocks"
+            " WHERE content = ? AND start < ? AND start >="
             " (SELECT coalesce(max(start), 0) FROM blocks WHERE content = ? AND start <= ?)"
             " ORDER BY start",
-            (content, stop, content, max(start, 0)),
+            (content, stop, content, start),
         ).fetchall()
-        if not rows:
-            return ""
-        first = rows[0][0]
-        joined = "".join(text for _, text in rows)
-        return joined[max(start - first, 0) : max(stop - first, 0)]
+        for first, last, text, checksum in rows:
+            if checksum != self._sums.text(content, first, last, text):
+                raise self._sums.damaged(self._called("the text of", content))
+        joined = "".join([text for _, _, text, _ in rows])
+        first = rows[0][0] if rows else 0
+        found = joined[start - first : stop - first]
+        if first > start or len(found) != stop - start:
+            raise self._sums.damaged(self._called("a part is missing of the text of", content))
+        return found
 
     def sentences(self, content: int, start: int, stop: int) -> NotedSentences | None:
         """Return the sentences that begin in a span of the derived text; None: none are noted."""
-        if self._has_sentences is None:
-            self._has_sentences = has_sentences(self._sql)
-        return read_sentences(self._sql, content, start, stop) if self._has_sentences else None
+        return read_sentences(self._sql, self._sums, content, start, stop)
 
     def pages(self, content: int, start: int, stop: int) -> list[Page]:
         """Return the pages that share a character with a span, without their raw text."""
-        return pages_of(self._memory.pages(self._sql, content), start, stop)
+        return pages_of(self._memory.pages(self._sql, self._sums, content), start, stop)
 
     def raw_pages(self, content: int, start: int, stop: int | None) -> list[Page]:
         """Return the same with their raw text; all to the end without an end."""
@@ -123,17 +143,33 @@ class Reader:
         else:
             where, values = "stop > ? AND start < ? AND stop > start", (start, stop)
         rows = self._sql.execute(
-            "SELECT number, label, start, stop, raw FROM pages"  # noqa: S608
+            "SELECT position, number, label, start, stop, raw_checksum, checksum, raw"  # noqa: S608
+            " FROM pages"
             f" WHERE content = ? AND ({where}) ORDER BY start, position",
             (content, *values),
         ).fetchall()
-        return [
-            Page(number, label, first, last, self._raw(content, first, last, blob))
-            for number, label, first, last, blob in rows
-        ]
+        return [self._raw_page(content, *row) for row in rows]
 
-    def _raw(self, content: int, start: int, stop: int, blob: bytes | None) -> str:
-        return self.text(content, start, stop) if blob is None else unpack_text(blob)
+    def _raw_page(
+        self,
+        content: int,
+        position: int,
+        number: int | None,
+        label: str,
+        start: int,
+        stop: int,
+        raw_checksum: int | None,
+        checksum: int,
+        blob: bytes | None,
+    ) -> Page:
+        place = (number, label, start, stop, raw_checksum)
+        check_page(self._sums, content, position, place, checksum)
+        if raw_checksum is None:
+            return Page(number, label, start, stop, self.text(content, start, stop))
+        found = self._sums.blobs((content, position), blob or b"")
+        if raw_checksum != found:
+            raise self._sums.damaged(self._called(f"page {number} of", content))
+        return Page(number, label, start, stop, unpack_text(blob or b""))
 
     def document(self, content: int) -> Document:
         """Return the Document as it was read."""
@@ -165,9 +201,10 @@ class Reader:
         )
 
     def _node(self, values: tuple[Any, ...]) -> BaseNode:
+        self._check_node(values)
         (node_id, content, kind, passage, row, start, stop, script) = values[:8]
         own = dict(zip(OWN_KEYS, values[8:11], strict=True))
-        text, extra, lead_id, lead_start, lead_stop = values[11:]
+        text, extra, _, lead_id, lead_start, lead_stop = values[11:]
         about = self._content(content)
         low, high = (lead_start, lead_stop) if start is None else (start, stop)
         pages = [] if low is None else self.pages(content, low, high)
@@ -182,15 +219,28 @@ class Reader:
             names=about.names,
         )
 
+    def _check_node(self, values: tuple[Any, ...]) -> None:
+        """Compare what the columns of a node say with their checksum, the last of them."""
+        if values[13] != self._sums.row(*values[:13]):
+            raise self._sums.damaged(self._called("a node of", values[1]))
+
+    def _called(self, what: str, content: int) -> str:
+        """Return what is meant of a content, with its name."""
+        row = self._sql.execute(
+            "SELECT name FROM names WHERE content = ? ORDER BY name_row", (content,)
+        ).fetchone()
+        return f"{what} {row[0] if row else f'content {content}'}"
+
     def _content(self, content: int) -> _Content:
         if content not in self._contents:
-            document_id, title, origin, metadata, file_name, file_path = self._sql.execute(
-                "SELECT document_id, title, c.origin, metadata, file_name, file_path"
+            check_content(self._sql, self._sums, content)
+            document_id, title, origin, metadata, length, file_name, file_path = self._sql.execute(
+                "SELECT document_id, title, c.origin, metadata, length, file_name, file_path"
                 " FROM contents c LEFT JOIN names USING (content) WHERE content = ?"
                 " ORDER BY name_row LIMIT 1",
                 (content,),
             ).fetchone()
             names = {"file_name": file_name or "", "file_path": file_path or "", "origin": origin}
             user = user_metadata(json.loads(metadata))
-            self._contents[content] = _Content(document_id, title, names, user)
+            self._contents[content] = _Content(document_id, title, names, user, length)
         return self._contents[content]

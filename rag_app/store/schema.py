@@ -9,17 +9,21 @@ kind, is written once and removed whole.
 Neither a row number of a node nor the number of a part is ever used twice, so
 that a derived file, which holds such numbers, can be compared with the database
 at any later time.
+Each row carries a checksum, each content one of all its rows, and the state one of
+all contents: see :mod:`rag_app.store.checksums`.
 """
 
 from __future__ import annotations
 
 import secrets
 import sqlite3
+from pathlib import Path
 
 from pipelines.errors import IndexDamagedError, IndexMismatchError, IndexNewerError
+from rag_app.store.state import State, read_sequences
 
 # Raised with every change of the tables: an index of other tables is not read.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 APPLICATION_ID = 0x52414731  # "RAG1": tells an index from any other SQLite file
 DATABASE = "index.sqlite"
 DERIVED = "derived"
@@ -31,7 +35,10 @@ CREATE TABLE state (
     generation INTEGER NOT NULL,
     epoch INTEGER NOT NULL,
     config TEXT NOT NULL,
-    identity TEXT NOT NULL
+    identity TEXT NOT NULL,
+    held INTEGER NOT NULL,
+    sequences TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 );
 CREATE TABLE contents (
     content INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -47,7 +54,9 @@ CREATE TABLE contents (
     counts TEXT NOT NULL,
     built TEXT NOT NULL,
     origin TEXT NOT NULL,
-    metadata TEXT NOT NULL
+    metadata TEXT NOT NULL,
+    rows_digest INTEGER NOT NULL DEFAULT 0,
+    checksum INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE names (
     name_row INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -56,6 +65,7 @@ CREATE TABLE names (
     content INTEGER NOT NULL,
     file_name TEXT NOT NULL,
     file_path TEXT NOT NULL,
+    checksum INTEGER NOT NULL,
     UNIQUE (name, origin)
 );
 CREATE INDEX names_content ON names (content);
@@ -67,7 +77,9 @@ CREATE TABLE pages (
     label TEXT NOT NULL,
     start INTEGER NOT NULL,
     stop INTEGER NOT NULL,
-    raw BLOB
+    raw BLOB,
+    raw_checksum INTEGER,
+    checksum INTEGER NOT NULL
 );
 CREATE INDEX pages_start ON pages (content, start, stop, position, number);
 CREATE TABLE blocks (
@@ -75,9 +87,21 @@ CREATE TABLE blocks (
     content INTEGER NOT NULL,
     start INTEGER NOT NULL,
     stop INTEGER NOT NULL,
-    text TEXT NOT NULL
+    text TEXT NOT NULL,
+    checksum INTEGER NOT NULL
 );
 CREATE UNIQUE INDEX blocks_start ON blocks (content, start);
+CREATE TABLE noted_sentences (
+    content INTEGER NOT NULL,
+    reach INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    starts BLOB NOT NULL,
+    stops BLOB NOT NULL,
+    tokens BLOB NOT NULL,
+    sizes BLOB NOT NULL,
+    terms BLOB NOT NULL,
+    PRIMARY KEY (content, reach)
+) WITHOUT ROWID;
 CREATE TABLE kinds (
     kind INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -95,7 +119,8 @@ CREATE TABLE nodes (
     window_start INTEGER,
     window_end INTEGER,
     text TEXT,
-    extra TEXT
+    extra TEXT,
+    checksum INTEGER NOT NULL
 );
 CREATE INDEX nodes_content ON nodes (content, kind);
 CREATE INDEX nodes_children ON nodes (passage, kind) WHERE passage <> node;
@@ -106,6 +131,7 @@ CREATE TABLE vectors (
     content INTEGER NOT NULL,
     kind INTEGER NOT NULL,
     count INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     nodes BLOB NOT NULL,
     passages BLOB NOT NULL,
     matrix BLOB NOT NULL
@@ -117,6 +143,8 @@ CREATE TABLE words (
     content INTEGER NOT NULL,
     kind INTEGER NOT NULL,
     count INTEGER NOT NULL,
+    vocabulary INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
     nodes BLOB NOT NULL,
     passages BLOB NOT NULL,
     lengths BLOB NOT NULL,
@@ -138,25 +166,11 @@ CREATE TABLE derived (
     how TEXT NOT NULL,
     kind INTEGER NOT NULL,
     generation INTEGER NOT NULL,
-    rows INTEGER NOT NULL
+    rows INTEGER NOT NULL,
+    size INTEGER NOT NULL,
+    checksum INTEGER NOT NULL
 );
 """
-# Not in every index of this schema: one without it is read all the same, gets it when it is
-# next written, and its contents are cut into sentences when they are shown.
-_LATER = """
-CREATE TABLE IF NOT EXISTS noted_sentences (
-    content INTEGER NOT NULL,
-    reach INTEGER NOT NULL,
-    starts BLOB NOT NULL,
-    stops BLOB NOT NULL,
-    tokens BLOB NOT NULL,
-    sizes BLOB NOT NULL,
-    terms BLOB NOT NULL,
-    PRIMARY KEY (content, reach)
-) WITHOUT ROWID
-"""
-# One version noted where sentences begin, and nothing else.
-_FORMER = "DROP TABLE IF EXISTS sentences"
 
 
 def create_tables(connection: sqlite3.Connection, config: str) -> None:
@@ -165,19 +179,16 @@ def create_tables(connection: sqlite3.Connection, config: str) -> None:
     connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
     connection.execute("PRAGMA journal_mode = WAL")
     connection.executescript(f"BEGIN IMMEDIATE; {_TABLES}")
-    add_tables(connection)
     # Tells a new index at an old path from the old one, whatever their generations.
     identity = secrets.token_hex(8)
-    connection.execute("INSERT INTO state VALUES (1, 0, 0, ?, ?)", (config, identity))
+    state = State(0, 0, config, identity, 0, read_sequences(connection))
+    connection.execute(
+        "INSERT INTO state VALUES (1, 0, 0, ?, ?, 0, ?, ?)",
+        (config, identity, state.sequences, state.checksum(Path())),
+    )
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
     connection.execute("COMMIT")
-
-
-def add_tables(connection: sqlite3.Connection) -> None:
-    """Make the tables that an index of this schema may lack, in the writer's transaction."""
-    connection.execute(_LATER)
-    connection.execute(_FORMER)
 
 
 def check_schema(connection: sqlite3.Connection, where: str) -> None:

@@ -7,13 +7,14 @@ import sqlite3
 import numpy as np
 
 from pipelines.noted_sentences import NotedSentences
+from rag_app.store.checksums import Checksums
 
 _REACH = 4096  # characters of text whose sentences make one row: a passage needs one or two
 _SIZE = np.dtype("<u4")
 
 
 def write_sentences(
-    sql: sqlite3.Connection, content: int, length: int, noted: NotedSentences
+    sql: sqlite3.Connection, sums: Checksums, content: int, length: int, noted: NotedSentences
 ) -> None:
     """Write the sentences of a content: a row for each reach of its text."""
     rows = []
@@ -21,28 +22,34 @@ def write_sentences(
         some = noted.within(reach, reach + _REACH)
         sizes = np.diff(some.term_ends, prepend=0)
         columns = (some.starts, some.stops, some.tokens, sizes, some.terms)
-        rows.append((content, reach, *(column.astype(_SIZE).tobytes() for column in columns)))
+        blobs = [column.astype(_SIZE).tobytes() for column in columns]
+        rows.append((content, reach, sums.blobs((content, reach), *blobs), *blobs))
     sql.executemany(
-        "INSERT INTO noted_sentences (content, reach, starts, stops, tokens, sizes, terms)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO noted_sentences (content, reach, checksum, starts, stops, tokens, sizes,"
+        " terms) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
 
 
 def read_sentences(
-    sql: sqlite3.Connection, content: int, start: int, stop: int
+    sql: sqlite3.Connection, sums: Checksums, content: int, start: int, stop: int
 ) -> NotedSentences | None:
     """Return the sentences that begin in a span of a content's text; None: nobody noted them.
 
     Raises:
-        ValueError: a row is damaged.
+        IndexDamagedError: a row is not as it was written.
     """
     rows = sql.execute(
-        "SELECT starts, stops, tokens, sizes, terms FROM noted_sentences"
+        "SELECT reach, checksum, starts, stops, tokens, sizes, terms FROM noted_sentences"
         " WHERE content = ? AND reach > ? AND reach < ? ORDER BY reach",
         (content, start - _REACH, max(stop, start + 1)),
     ).fetchall()
-    return _restored(*map(b"".join, zip(*rows, strict=True))).within(start, stop) if rows else None
+    for reach, checksum, *blobs in rows:
+        what = f"a row of sentences of content {content}, at character {reach}"
+        sums.check(checksum, sums.blobs((content, reach), *blobs), what)
+    if not rows:
+        return None
+    return _restored(*map(b"".join, list(zip(*rows, strict=True))[2:])).within(start, stop)
 
 
 def count_sentences(sql: sqlite3.Connection, content: int) -> int:
@@ -51,12 +58,6 @@ def count_sentences(sql: sqlite3.Connection, content: int) -> int:
         "SELECT coalesce(sum(length(starts)), 0) FROM noted_sentences WHERE content = ?", (content,)
     ).fetchone()
     return int(size) // _SIZE.itemsize
-
-
-def has_sentences(sql: sqlite3.Connection) -> bool:
-    """Tell whether an index has the table: an earlier version made none."""
-    statement = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'noted_sentences'"
-    return sql.execute(statement).fetchone() is not None
 
 
 def _restored(*columns: bytes) -> NotedSentences:

@@ -14,8 +14,10 @@ from pipelines.page_map import Page
 from rag_app.store import filters as filtering
 from rag_app.store import parts
 from rag_app.store.bm25 import WordSearch
+from rag_app.store.checksums import Checksums
 from rag_app.store.config import load_config
 from rag_app.store.cosine import VectorSearch
+from rag_app.store.explaining import ForeignSelectionError, NotHereError, explained
 from rag_app.store.exporting import export_content
 from rag_app.store.filters import PassageSelection
 from rag_app.store.passages import PassageTable, load_passages
@@ -33,6 +35,7 @@ from rag_app.store.ranking import Scored
 from rag_app.store.reading import Reader
 from rag_app.store.segments import Bools
 from rag_app.store.sources import read_sources
+from rag_app.store.state import read_state
 from rag_app.store.views import Views
 
 if TYPE_CHECKING:
@@ -59,13 +62,13 @@ class SqliteSnapshot:
         # The same query is put to several selections of passages.
         self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
         self._word_searches: dict[tuple[int, tuple[str, ...]], WordSearch] = {}
-        generation, epoch, config, identity = sql.execute(
-            "SELECT generation, epoch, config, identity FROM state"
-        ).fetchone()
-        self._memory = views.belong_to(identity)
-        self._reader = Reader(sql, self._memory)
-        self._stamp = (int(generation), int(epoch))
-        self._config = load_config(config)
+        self._found: set[str] = set()  # ids of what a search found, which must be there
+        state = read_state(sql, views.folder)
+        self._memory = views.belong_to(state.identity)
+        self._sums = Checksums.of(state.identity, views.folder)
+        self._reader = Reader(sql, self._sums, self._memory)
+        self._stamp = (state.generation, state.epoch)
+        self._config = load_config(state.config)
 
     @property
     def generation(self) -> int:
@@ -77,6 +80,7 @@ class SqliteSnapshot:
         """The configuration in this generation."""
         return self._config
 
+    @explained
     def search_vectors(
         self, kind: str, query: Vector, depth: int, within: Selection | None = None
     ) -> list[Hit]:
@@ -98,6 +102,7 @@ class SqliteSnapshot:
         )
         return self._hits(search.best(depth, self._mask(within)), depth)
 
+    @explained
     def search_words(
         self, kind: str, terms: Sequence[str], depth: int, within: Selection | None = None
     ) -> list[Hit]:
@@ -113,6 +118,7 @@ class SqliteSnapshot:
         search = _kept(self._word_searches, (number, tuple(terms)), make)
         return self._hits(search.best(depth, self._mask(within)), depth)
 
+    @explained
     def document_frequencies(self, kind: str, terms: Collection[str]) -> tuple[int, dict[str, int]]:
         """Return how many nodes of ``kind`` have terms counted, and how many hold each term."""
         number = self._kind(kind)
@@ -122,54 +128,71 @@ class SqliteSnapshot:
         found = zip(terms, self._terms(terms), strict=True)
         return view.count, {term: 0 if id_ is None else view.frequency(id_) for term, id_ in found}
 
+    @explained
     def select(
         self, filters: MetadataFilters | None = None, *, scripts: Collection[str] | None = None
     ) -> PassageSelection:
         """Return the passages that the filters keep and whose script is one of ``scripts``."""
         return filtering.select(self._passages(), filters, scripts)
 
+    @explained
     def scripts(self) -> Mapping[str, int]:
         """Return how many passages there are of each script."""
         statement = "SELECT script, count(*) FROM nodes WHERE passage = node GROUP BY script"
         return self._remember("scripts", lambda: dict(self._sql.execute(statement).fetchall()))
 
+    @explained
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
         """Return fresh copies of the nodes (text, metadata, relationships), by id."""
-        return self._reader.nodes(node_ids)
+        nodes = self._reader.nodes(node_ids)
+        if len(nodes) < len(node_ids):
+            missing = [one for one in node_ids if one in self._found and one not in nodes]
+            if missing:
+                raise self._sums.damaged(f"node {missing[0]} was found and is not there")
+        return nodes
 
+    @explained
     def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
         """Return where nodes lie that say what their document says there, by id."""
         return self._reader.spans(node_ids)
 
+    @explained
     def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:
         """Return fresh copies of the nodes that lead to a passage, by position."""
         return self._reader.children(passage_id, kind)
 
+    @explained
     def text(self, document_id: str, start: int, end: int) -> str:
         """Return characters ``start`` to ``end`` of a document's derived text."""
         return self._reader.text(self._document(document_id), start, end)
 
+    @explained
     def sentences(self, document_id: str, start: int, end: int) -> NotedSentences | None:
         """Return the sentences that begin within a span of the derived text, if they are noted."""
         return self._reader.sentences(self._document(document_id), start, end)
 
+    @explained
     def pages(self, document_id: str, start: int = 0, end: int | None = None) -> list[Page]:
         """Return the pages that overlap a span of the document, with their raw text."""
         return self._reader.raw_pages(self._document(document_id), start, end)
 
+    @explained
     def page_spans(self, document_id: str, start: int, end: int) -> list[Page]:
         """Return the pages that overlap a span of the document, without their raw text."""
         return self._reader.pages(self._document(document_id), start, end)
 
+    @explained
     def sources(self) -> list[SourceInfo]:
         """Return what the index holds, by first name."""
         return list(self._remember("sources", lambda: _ordered(read_sources(self._sql))))
 
+    @explained
     def source(self, content_hash: str) -> SourceInfo | None:
         """Return one content, or ``None`` when the index does not hold it."""
         content = self._content(content_hash)
         return None if content is None else read_sources(self._sql, content)[0]
 
+    @explained
     def find(self, name: str) -> SourceInfo | None:
         """Return the content that was given under this name, or ``None``."""
         row = self._sql.execute(
@@ -177,19 +200,25 @@ class SqliteSnapshot:
         ).fetchone()
         return None if row is None else read_sources(self._sql, row[0])[0]
 
+    @explained
     def names(self) -> list[str]:
         """Return every name of every content, sorted."""
         rows = self._sql.execute("SELECT DISTINCT name FROM names ORDER BY name")
         return [name for (name,) in rows.fetchall()]
 
+    @explained
     def document(self, content_hash: str) -> Document:
         """Return the Document of a content as it was read: text, page map, metadata."""
         return self._reader.document(self._content_or_error(content_hash))
 
+    @explained
     def export(self, content_hash: str) -> Prepared:
         """Return all of one content as it was put: what a merge writes elsewhere."""
-        return export_content(self._sql, self._content_or_error(content_hash), self._reader)
+        return export_content(
+            self._sql, self._sums, self._content_or_error(content_hash), self._reader
+        )
 
+    @explained
     def has_kind(self, kind: str, how: How) -> bool:
         """Tell whether nodes of this kind were built to be searched in this way.
 
@@ -202,6 +231,7 @@ class SqliteSnapshot:
         (count,) = self._sql.execute("SELECT count(*) FROM contents").fetchone()
         return not count or len(self.incomplete(kind, how)) < count
 
+    @explained
     def incomplete(self, kind: str, how: How) -> list[str]:
         """Return the content hashes for which this kind is still to be built."""
         rows = self._sql.execute("SELECT content_hash, built FROM contents ORDER BY content")
@@ -211,6 +241,10 @@ class SqliteSnapshot:
     def _hits(self, scored: Sequence[Scored], depth: int) -> list[Hit]:
         rows = [row for passage, node, _ in scored for row in (passage, node)]
         ids = self._memory.ids(self._sql, rows)
+        missing = next((row for row in rows if row not in ids), None)
+        if missing is not None:
+            raise self._sums.damaged(f"node {missing} was found and is not there")
+        self._found.update(ids[row] for row in rows)
         ordered = sorted([(-score, ids[passage], ids[node]) for passage, node, score in scored])
         return [Hit(passage, node, -below) for below, passage, node in ordered[:depth]]
 
@@ -232,7 +266,7 @@ class SqliteSnapshot:
         if within is None:
             return None
         if not isinstance(within, PassageSelection) or within.generation != self.generation:
-            raise ValueError("a selection is of use only in the snapshot that made it")
+            raise ForeignSelectionError("a selection is of use only in the snapshot that made it")
         # Arrays may still hold rows of nodes that are gone: any row ever given is possible.
         last = self._sql.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'").fetchone()
         return within.mask((last[0] if last else 0) + 1)
@@ -248,7 +282,7 @@ class SqliteSnapshot:
                 "SELECT content FROM contents WHERE document_id = ?", (document_id,)
             ).fetchone()
             if row is None:
-                raise KeyError(document_id)
+                raise NotHereError(document_id)
             self._documents[document_id] = int(row[0])
         return self._documents[document_id]
 
@@ -261,7 +295,7 @@ class SqliteSnapshot:
     def _content_or_error(self, content_hash: str) -> int:
         content = self._content(content_hash)
         if content is None:
-            raise KeyError(content_hash)
+            raise NotHereError(content_hash)
         return content
 
 

@@ -13,6 +13,7 @@ from rag_app.store.arrayfile import sync_folder
 from rag_app.store.build import build_derived
 from rag_app.store.config import dump_config
 from rag_app.store.connect import Connections, is_writable, open_writer, translated
+from rag_app.store.derived import all_files
 from rag_app.store.lock import refuse_network_drive, writer_lock
 from rag_app.store.protocol import Finding, IndexConfig
 from rag_app.store.schema import DATABASE, LOCK, create_tables
@@ -90,10 +91,19 @@ class SqliteStore:
         with self._connections.borrow() as connection, translated(self._path):
             connection.sql.execute("BEGIN")
             try:
-                return verify_index(connection.sql, self._path)
+                findings = verify_index(connection.sql, self._path, self._newest)
+                if connection.immutable:
+                    self._unchanged(connection.is_current())
+                return findings
             finally:
                 if connection.sql.in_transaction:
                     connection.sql.execute("ROLLBACK")
+
+    def _newest(self) -> tuple[int, set[str]]:
+        """Return the generation, and the derived files that are listed, by now."""
+        with self._connections.borrow() as connection:
+            (generation,) = connection.sql.execute("SELECT generation FROM state").fetchone()
+            return generation, {listed.file for listed in all_files(connection.sql)}
 
     def close(self) -> None:
         """Close all connections; the last one of all processes leaves no write-ahead log."""

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 
+from pipelines.errors import IndexDamagedError
 from rag_app.store import derived, parts
+from rag_app.store.arrayfile import read_info
+from rag_app.store.checksums import Checksums, repair_command
 from rag_app.store.codec import unpack_id, unpack_text
 from rag_app.store.config import load_config
+from rag_app.store.connect import of_sqlite
 from rag_app.store.protocol import Finding, IndexConfig
+from rag_app.store.schema import DERIVED, create_tables
+from rag_app.store.sealing import content_digest, rows_digest
 from rag_app.store.segments import Segment, VectorSegment, WordSegment, pieces_of
-from rag_app.store.sentences import count_sentences, has_sentences, read_sentences
+from rag_app.store.sentences import count_sentences, read_sentences
+from rag_app.store.state import State, read_sequences, read_state
 
 _MOST = 20  # findings of one check that are listed; the rest is counted
 _UNIT = 1e-3
@@ -44,34 +50,91 @@ _LINKS = {
 }
 
 
-def verify_index(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
-    """Return what is wrong with the index that the transaction on ``sql`` sees."""
-    (config,) = sql.execute("SELECT config FROM state").fetchone()
-    checks: dict[str, Callable[[], Iterator[str]]] = {
-        "database": lambda: _integrity(sql),
-        **{name: _query(sql, statement) for name, statement in _LINKS.items()},
-        "document→text": lambda: _blocks(sql),
-        "sentence→text": lambda: _sentences(sql),
-        "page→raw text": lambda: _raw(sql),
-        "content→nodes": lambda: _counts(sql),
-        "vector→node": lambda: _vectors(sql, load_config(config).dimension),
-        "words→node": lambda: _words(sql),
-        "words→term": lambda: _terms(sql),
-        "node→vector": lambda: _complete(sql, load_config(config)),
-        "derived file→generation": lambda: _derived(sql, folder),
-    }
-    return [finding for name, check in checks.items() for finding in _listed(name, check())]
+Checks = Mapping[str, Callable[[], Iterator[str]]]
 
 
-def _listed(name: str, messages: Iterator[str]) -> list[Finding]:
+def verify_index(
+    sql: sqlite3.Connection, folder: Path, newest: Callable[[], tuple[int, set[str]]]
+) -> list[Finding]:
+    """Return what is wrong with the index that the transaction on ``sql`` sees.
+
+    Args:
+        sql: a connection, in a transaction.
+        folder: the index's.
+        newest: returns the generation, and the derived files that are listed, by now: a
+            writer may have gone on, and have replaced files that this transaction lists.
+    """
+    checks = {"derived file→generation": lambda: _derived(sql, folder, newest)}
+    return [*verify_tables(sql, folder), *_run(checks, folder)]
+
+
+def verify_tables(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
+    """Return what is wrong with the database alone."""
+    found = _run({"state": lambda: _state(sql, folder)}, folder)
+    if found:  # without its identity nothing else can be compared
+        return [*found, *_run({"database": lambda: _integrity(sql)}, folder)]
+    state = read_state(sql, folder)
+    sums, config = Checksums.of(state.identity, folder), load_config(state.config)
+    called = _Called(sql)
+    return _run(
+        {
+            "database": lambda: _integrity(sql),
+            "tables": lambda: _tables(sql),
+            "state→contents": lambda: _held(sql, state),
+            **{name: _query(sql, statement) for name, statement in _LINKS.items()},
+            "content→checksum": lambda: _contents(sql, sums, called),
+            "name→checksum": lambda: _names(sql, sums),
+            "page→checksum": lambda: _pages(sql, sums, called),
+            "node→checksum": lambda: _nodes(sql, sums, called),
+            "document→text": lambda: _blocks(sql, sums, called),
+            "sentence→text": lambda: _sentences(sql, sums, called),
+            "content→nodes": lambda: _counts(sql),
+            "vector→node": lambda: _vectors(sql, sums, config.dimension),
+            "words→node": lambda: _words(sql, sums),
+            "words→term": lambda: _terms(sql, sums),
+            "node→vector": lambda: _complete(sql, config),
+        },
+        folder,
+    )
+
+
+class _Called:
+    """What contents are called in what is said of them: by their first name."""
+
+    def __init__(self, sql: sqlite3.Connection) -> None:
+        self._sql = sql
+        self._names: dict[int, str] | None = None
+
+    def __getitem__(self, content: int) -> str:
+        if self._names is None:
+            try:
+                rows = self._sql.execute("SELECT content, name FROM names ORDER BY name_row DESC")
+                self._names = dict(rows.fetchall())
+            except sqlite3.DatabaseError:  # which a check of its own finds
+                self._names = {}
+        return self._names.get(content, f"content {content}")
+
+
+def _run(checks: Checks, folder: Path) -> list[Finding]:
+    hint = f"repair it with `{repair_command(folder)}`"
+    return [finding for name, check in checks.items() for finding in _listed(name, check(), hint)]
+
+
+def _listed(name: str, messages: Iterator[str], hint: str) -> list[Finding]:
     found: list[str] = []
     try:
         found.extend(messages)
-    except (ValueError, IndexError, TypeError) as error:  # numbers that fit together nowhere
+    except sqlite3.Error as error:
+        if not isinstance(of_sqlite(error, Path()), IndexDamagedError):
+            raise
         found.append(f"could not be checked to the end: {error}")
-    listed = [Finding(name, message) for message in found[:_MOST]]
+    except IndexDamagedError as error:
+        found.append(error.message)
+    except Exception as error:  # whatever values raise that fit together nowhere
+        found.append(f"could not be checked to the end: {error!r}")
+    listed = [Finding(name, message, hint) for message in found[:_MOST]]
     if len(found) > _MOST:
-        listed.append(Finding(name, f"and {len(found) - _MOST} more"))
+        listed.append(Finding(name, f"and {len(found) - _MOST} more", hint))
     return listed
 
 
@@ -89,49 +152,117 @@ def _integrity(sql: sqlite3.Connection) -> Iterator[str]:
             yield message
 
 
-def _blocks(sql: sqlite3.Connection) -> Iterator[str]:
-    """Slices of a document's text follow one another without gap, to its length."""
-    for content, name, length in sql.execute(
-        "SELECT content, content_hash, length FROM contents"
-    ).fetchall():
-        at = 0
-        for start, stop, text in sql.execute(
-            "SELECT start, stop, text FROM blocks WHERE content = ? ORDER BY start", (content,)
+def _state(sql: sqlite3.Connection, folder: Path) -> Iterator[str]:
+    """The state is as it was written, and its configuration reads."""
+    load_config(read_state(sql, folder).config)
+    yield from ()
+
+
+def _tables(sql: sqlite3.Connection) -> Iterator[str]:
+    """Tables and indexes are those that this program makes."""
+    statement = "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_stat%'"
+    fresh = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        create_tables(fresh, "")
+        expected = dict(fresh.execute(statement).fetchall())
+    finally:
+        fresh.close()
+    found = dict(sql.execute(statement).fetchall())
+    for name in sorted(expected.keys() | found.keys()):
+        if expected.get(name) != found.get(name):
+            yield f"the definition of {name} is not that of this program"
+
+
+def _held(sql: sqlite3.Connection, state: State) -> Iterator[str]:
+    """All contents are there, and no other ones; no number is given a second time."""
+    held = 0
+    for (digest,) in sql.execute("SELECT checksum FROM contents"):
+        held ^= digest
+    if held != state.held:
+        yield "a content is missing, or is there that does not belong to this generation"
+    if read_sequences(sql) != state.sequences:
+        yield "the last row numbers given are not those of this generation"
+
+
+def _contents(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+    """Title, metadata and names of each content are as written, and no row of it is missing."""
+    rows = sql.execute("SELECT content, checksum, rows_digest FROM contents").fetchall()
+    for content, checksum, digest in rows:
+        if checksum != content_digest(sql, sums, content):
+            yield f"what is noted of {called[content]} (title, names, numbers) was changed"
+        if digest != rows_digest(sql, content):
+            yield f"rows of {called[content]} are missing, or do not belong to it"
+
+
+def _names(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
+    for *values, checksum in sql.execute(
+        "SELECT content, name, origin, file_name, file_path, checksum FROM names"
+    ):
+        if checksum != sums.row(*values):
+            yield f"the name {values[1]} of content {values[0]} was changed"
+
+
+def _pages(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+    """Number, label and place of each page, and its raw text, are as written."""
+    for content, position, *place, checksum, raw in sql.execute(
+        "SELECT content, position, number, label, start, stop, raw_checksum, checksum, raw"
+        " FROM pages"
+    ):
+        if checksum != sums.row(content, position, *place):
+            yield f"page {place[0]} of {called[content]} was changed"
+        raw_checksum = place[-1]
+        found = None if raw is None else sums.blobs((content, position), raw)
+        if found != raw_checksum:
+            yield f"the raw text of page {place[0]} of {called[content]} was changed"
+        elif raw is not None:
+            unpack_text(raw)
+
+
+def _nodes(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+    for *values, checksum in sql.execute(
+        "SELECT node_id, content, name, passage, node, start, stop, script, heading,"
+        " window_start, window_end, text, extra, checksum FROM nodes JOIN kinds USING (kind)"
+    ):
+        if checksum != sums.row(*values):
+            yield f"node {values[4]} of {called[values[1]]} was changed"
+
+
+def _blocks(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+    """Slices of a document's text are as written, and follow one another to its length."""
+    for content, length in sql.execute("SELECT content, length FROM contents").fetchall():
+        name, at = called[content], 0
+        for start, stop, text, checksum in sql.execute(
+            "SELECT start, stop, text, checksum FROM blocks WHERE content = ? ORDER BY start",
+            (content,),
         ):
             if start != at or stop - start != len(text):
-                yield f"{name}: the text is not whole at character {at}"
+                yield f"the text of {name} is not whole at character {at}"
+            if checksum != sums.text(content, start, stop, text):
+                yield f"the text of {name} was changed between characters {start} and {stop}"
             at = stop
         if at != length:
-            yield f"{name}: {at} of {length} characters are there"
+            yield f"{at} of {length} characters of {name} are there"
 
 
-def _sentences(sql: sqlite3.Connection) -> Iterator[str]:
+def _sentences(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
     """Sentences that are noted begin one after the other, within the text of a content."""
-    if not has_sentences(sql):
-        return
     for (content,) in sql.execute("SELECT DISTINCT content FROM noted_sentences").fetchall():
         row = sql.execute("SELECT length FROM contents WHERE content = ?", (content,)).fetchone()
         if row is None:
             yield f"content {content} is not here, its sentences are"
             continue
         try:
-            noted = read_sentences(sql, content, 0, row[0])
-        except ValueError as error:
-            yield f"the sentences of content {content} do not read: {error}"
+            noted = read_sentences(sql, sums, content, 0, row[0])
+        except (ValueError, IndexDamagedError) as error:
+            yield f"the sentences of {called[content]} do not read: {_said(error)}"
             continue
         starts = [] if noted is None else noted.starts.tolist()
         if starts != sorted(set(starts)) or count_sentences(sql, content) != len(starts):
-            yield f"the sentences of content {content} do not follow one another in its text"
+            yield f"the sentences of {called[content]} do not follow one another in its text"
 
 
-def _raw(sql: sqlite3.Connection) -> Iterator[str]:
-    for content, position, blob in sql.execute(
-        "SELECT content, position, raw FROM pages WHERE raw IS NOT NULL"
-    ):
-        try:
-            unpack_text(blob)
-        except (zlib.error, ValueError, TypeError) as error:
-            yield f"page {position} of content {content} does not read: {error}"
+def _said(error: Exception) -> str:
+    return error.message if isinstance(error, IndexDamagedError) else str(error)
 
 
 def _counts(sql: sqlite3.Connection) -> Iterator[str]:
@@ -148,12 +279,12 @@ def _counts(sql: sqlite3.Connection) -> Iterator[str]:
             yield f"{name}: {json.loads(counts)} nodes are noted, {found} are there"
 
 
-def _vectors(sql: sqlite3.Connection, dimension: int) -> Iterator[str]:
+def _vectors(sql: sqlite3.Connection, sums: Checksums, dimension: int) -> Iterator[str]:
     for (part,) in sql.execute("SELECT part FROM vectors").fetchall():
         try:
-            segment = parts.read_vectors(sql, part)
-        except ValueError as error:
-            yield f"part {part} does not read: {error}"
+            segment = parts.read_vectors(sql, sums, part)
+        except (ValueError, IndexDamagedError) as error:
+            yield f"part {part} does not read: {_said(error)}"
             continue
         yield from _nodes_of(sql, "vectors", part, segment)
         if segment.matrix.shape != (segment.rows, dimension):
@@ -162,12 +293,12 @@ def _vectors(sql: sqlite3.Connection, dimension: int) -> Iterator[str]:
             yield f"part {part} has a vector that is not of unit length, or not finite"
 
 
-def _words(sql: sqlite3.Connection) -> Iterator[str]:
+def _words(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
     for (part,) in sql.execute("SELECT part FROM words").fetchall():
         try:
-            segment = parts.read_words(sql, part)
-        except ValueError as error:
-            yield f"part {part} does not read: {error}"
+            segment = parts.read_words(sql, sums, part)
+        except (ValueError, IndexDamagedError) as error:
+            yield f"part {part} does not read: {_said(error)}"
             continue
         yield from _nodes_of(sql, "words", part, segment)
         lengths = np.bincount(segment.entries, weights=segment.counts, minlength=segment.rows)
@@ -190,12 +321,20 @@ def _nodes_of(sql: sqlite3.Connection, table: str, part: int, segment: Segment) 
             yield f"part {part} leads node {node} to {passage}, the node itself to {known[node]}"
 
 
-def _terms(sql: sqlite3.Connection) -> Iterator[str]:
-    """Each term is there, and used by as many parts as is noted."""
+def _terms(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
+    """Each term is there, as it was counted, and used by as many parts as is noted."""
     uses: dict[int, int] = {}
     for (part,) in sql.execute("SELECT part FROM words").fetchall():
-        for term in parts.read_words(sql, part).terms.tolist():
+        try:
+            terms = parts.read_words(sql, sums, part).terms
+        except (ValueError, IndexDamagedError):  # found above
+            continue
+        for term in terms.tolist():
             uses[term] = uses.get(term, 0) + 1
+        try:
+            parts.read_vocabulary(sql, sums, part)
+        except IndexDamagedError as error:
+            yield error.message
     noted = dict(sql.execute("SELECT term_id, uses FROM terms").fetchall())
     for term in uses.keys() | noted.keys():
         if uses.get(term) != noted.get(term):
@@ -222,31 +361,60 @@ def _complete(sql: sqlite3.Connection, config: IndexConfig) -> Iterator[str]:
                 yield f"node {unpack_id(node_id)} of kind {kind} has no vector"
 
 
-def _derived(sql: sqlite3.Connection, folder: Path) -> Iterator[str]:
+def _derived(
+    sql: sqlite3.Connection, folder: Path, newest: Callable[[], tuple[int, set[str]]]
+) -> Iterator[str]:
     """Each file reads whole, and holds for its live parts what the database holds."""
-    for file, how in sql.execute("SELECT file, how FROM derived").fetchall():
-        opener = derived.open_vectors if how == "vectors" else derived.open_words
+    sums = Checksums.at(sql)
+    for listed in derived.all_files(sql):
+        opener = derived.open_vectors if listed.info["how"] == "vectors" else derived.open_words
         try:
-            segment = opener(folder / file, check=True)
-        except (OSError, ValueError) as error:
-            yield f"{error} (it is not used; the next ingest builds it again)"
+            segment = listed.open(opener, folder, check=True)
+        except FileNotFoundError:
+            if listed.file in newest()[1]:
+                yield f"{listed.file} is not there"
             continue
-        rows = sql.execute(f"SELECT part FROM {how}")  # noqa: S608
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            yield f"{error} (it is not used)"
+            continue
+        rows = sql.execute(f"SELECT part FROM {listed.info['how']}")  # noqa: S608
         for piece in pieces_of([segment], {part for (part,) in rows.fetchall()}):
-            if not _same(sql, segment, piece.part):
-                yield f"{file}: part {piece.part} is not as in the database"
+            if not _same(sql, sums, segment, piece.part):
+                yield f"{listed.file}: part {piece.part} is not as in the database"
+    yield from _ahead(folder, sql, newest)
 
 
-def _same(sql: sqlite3.Connection, segment: Segment, part: int) -> bool:
+def _ahead(
+    folder: Path, sql: sqlite3.Connection, newest: Callable[[], tuple[int, set[str]]]
+) -> Iterator[str]:
+    """No derived file is of a later generation than the database: that would be an older copy."""
+    (identity,) = sql.execute("SELECT identity FROM state").fetchone()
+    for path in (folder / DERIVED).glob("*.arrays"):
+        try:
+            info = read_info(path)
+        except (OSError, ValueError):  # what is not listed is not read
+            continue
+        made = info.get("generation", 0)
+        if info.get("identity") == identity and made > (now := newest()[0]):
+            yield (
+                f"{path.name} was made of generation {made}, the database is of generation "
+                f"{now}: its last changes are lost, or it is an older copy"
+            )
+
+
+def _same(sql: sqlite3.Connection, sums: Checksums, segment: Segment, part: int) -> bool:
     from rag_app.store.segments import join_vectors, join_words
 
     if isinstance(segment, VectorSegment):
-        ours, truth = join_vectors([segment], {part}), parts.read_vectors(sql, part)
-        return np.array_equal(ours.nodes, truth.nodes) and np.array_equal(ours.matrix, truth.matrix)
+        ours, truth = join_vectors([segment], {part}), parts.read_vectors(sql, sums, part)
+        return all(
+            np.array_equal(getattr(ours, name), getattr(truth, name))
+            for name in ("nodes", "passages", "matrix")
+        )
     if isinstance(segment, WordSegment):
-        theirs, words = join_words([segment], {part}), parts.read_words(sql, part)
+        theirs, words = join_words([segment], {part}), parts.read_words(sql, sums, part)
         return all(
             np.array_equal(getattr(theirs, name), getattr(words, name))
-            for name in ("nodes", "lengths", "terms", "starts", "entries", "counts")
+            for name in ("nodes", "passages", "lengths", "terms", "starts", "entries", "counts")
         )
     return False

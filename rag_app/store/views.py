@@ -17,6 +17,7 @@ from typing import Any, Generic, TypeVar
 
 from rag_app.store import derived, parts
 from rag_app.store.bm25 import WordView
+from rag_app.store.checksums import Checksums
 from rag_app.store.cosine import VectorView
 from rag_app.store.memory import Memory
 from rag_app.store.protocol import How
@@ -42,8 +43,8 @@ class Held(Generic[S]):
 class Make(Generic[S]):
     """How segments of one sort are read from a part, opened from a file, and joined."""
 
-    read: Callable[[sqlite3.Connection, int], S]
-    open: Callable[[Path], S]
+    read: Callable[[sqlite3.Connection, Checksums, int], S]
+    open: Callable[..., S]
     join: Callable[[Sequence[S], Collection[int]], S]
 
 
@@ -87,6 +88,7 @@ class Views:
     """The views of one index in one process, for all its threads."""
 
     def __init__(self, folder: Path) -> None:
+        self.folder = folder
         self._guard = threading.Lock()
         self._pid = os.getpid()
         self._identity, self._memory = "", Memory()
@@ -144,7 +146,7 @@ class Views:
 
 def hold(
     sql: sqlite3.Connection,
-    names: Sequence[str],
+    listed: Sequence[derived.Listed],
     live: Set[int],
     stamp: Stamp,
     before: Held[S] | None,
@@ -155,7 +157,7 @@ def hold(
 
     Args:
         sql: the reader's connection, in a transaction.
-        names: the derived files that its generation lists.
+        listed: the derived files that its generation lists.
         live: the parts of its generation.
         stamp: its (generation, epoch).
         before: an earlier view, or a later one.
@@ -163,16 +165,17 @@ def hold(
         make: how segments are read, opened and joined.
     """
     files: dict[str, S] = {}
-    for name in names:
-        known = before.files.get(name) if before else None
-        segment = known or derived.try_open(make.open, folder / name)
+    for one in listed:
+        known = before.files.get(one.file) if before else None
+        segment = known or derived.try_open(make.open, folder, one)
         if segment is not None:
-            files[name] = segment
+            files[one.file] = segment
     missing = live - _parts(files.values())
     delta = _still_needed(before.delta if before else [], missing, make.join)
     new = sorted(missing - _parts(delta))
     if new:
-        delta.append(make.join([make.read(sql, part) for part in new], set(new)))
+        sums = Checksums.at(sql)
+        delta.append(make.join([make.read(sql, sums, part) for part in new], set(new)))
     return Held(stamp, files, _compact(delta, make.join))
 
 

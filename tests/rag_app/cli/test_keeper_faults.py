@@ -30,6 +30,7 @@ from tests.rag_app.cli.keeping import (
     merged_path,
 )
 from tests.support.pdfs import make_pdf
+from tests.support.resealing import reseal
 
 
 def in_a_child(work: Callable[[], None]) -> int:
@@ -68,6 +69,7 @@ def other_weights(database: Path) -> None:
     (config,) = sql.execute("SELECT config FROM state").fetchone()
     config = json.dumps(json.loads(config) | {"embed_fingerprint": "other"})
     sql.execute("UPDATE state SET config = ?", (config,))
+    reseal(sql, database.parent)
     sql.commit()
     sql.close()
 
@@ -75,6 +77,7 @@ def other_weights(database: Path) -> None:
 def other_reader(database: Path) -> None:
     sql = sqlite3.connect(database)
     sql.execute("UPDATE contents SET fingerprint = 'pypdfium2/1.0/1'")
+    reseal(sql, database.parent)
     sql.commit()
     sql.close()
 

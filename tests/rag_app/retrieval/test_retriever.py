@@ -29,6 +29,7 @@ from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
 from rag_app.settings import load_settings
 from tests.rag_app.retrieval.conftest import MANUAL, TOPICS, paged, prepare
 from tests.support.embedding import HashEmbedding, hash_vector
+from tests.support.resealing import reseal
 
 JAPANESE = "京都は古い都です。\n\n東京は日本の首都です。\n\n大阪は商業の町です。"
 VECTORS = Strategy("v", (Arm("vectors", "child-128"),), fusion="max")
@@ -589,6 +590,7 @@ class TestJoined:
             writer._sql.execute(
                 "UPDATE state SET config = replace(config, '\"hash\"', '\"other\"')"
             )
+            reseal(writer._sql, two.path)
         joined = JoinedRetriever(
             [
                 StrategyRetriever(one, embed_model=HashEmbedding(), origin="A"),

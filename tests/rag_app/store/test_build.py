@@ -52,9 +52,9 @@ def test_adding_files_one_by_one_rewrites_each_part_only_logarithmically(
     written: list[int] = []
     real = derived.write_vectors
 
-    def counting(path, segments, live, fetch, dimension):
+    def counting(path, segments, live, *rest):
         written.append(len(live))
-        real(path, segments, live, fetch, dimension)
+        return real(path, segments, live, *rest)
 
     monkeypatch.setattr(derived, "write_vectors", counting)
     for n in range(64):

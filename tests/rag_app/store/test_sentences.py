@@ -6,22 +6,23 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.noted_sentences import NotedSentences
+from rag_app.store.checksums import Checksums
 from rag_app.store.merge import merge
 from rag_app.store.protocol import Store
-from rag_app.store.schema import DATABASE, add_tables
+from rag_app.store.schema import create_tables
 from rag_app.store.sentences import read_sentences, write_sentences
-from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
 from tests.support.sentences import noted_at
 
 LENGTH = 30_000
 CATS = prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."])
 CATS_STARTS = [0, 9, 20]
+SUMS = Checksums.of("", Path())
 NONE = NotedSentences.of("", [])
 
 
@@ -41,14 +42,14 @@ def starts(store: Store, name: str, start: int = 0, end: int = 99) -> list[int] 
 def test_any_span_holds_the_sentences_that_begin_in_it(
     held: dict[int, set[str]], start: int, stop: int
 ) -> None:
-    sql = sqlite3.connect(":memory:")
-    add_tables(sql)
+    sql = sqlite3.connect(":memory:", isolation_level=None)
+    create_tables(sql, "")
     noted = NotedSentences.joined(
         noted_at(" ".join(held[at]), [0]).moved(at) for at in sorted(held)
     )
-    write_sentences(sql, 1, LENGTH, noted)
-    write_sentences(sql, 2, 9, noted_at("abc", [0]))
-    found = read_sentences(sql, 1, start, stop)
+    write_sentences(sql, SUMS, 1, LENGTH, noted)
+    write_sentences(sql, SUMS, 2, 9, noted_at("abc", [0]))
+    found = read_sentences(sql, SUMS, 1, start, stop)
     assert found is not None
     wanted = [at for at in sorted(held) if start <= at < stop]
     assert found.starts.tolist() == wanted
@@ -97,27 +98,3 @@ def test_a_merge_takes_sentences_along(tmp_path: Path) -> None:
     with open_store(tmp_path / "C") as store:
         assert starts(store, "/a.pdf") == CATS_STARTS
         assert starts(store, "/b.pdf") is None
-
-
-@pytest.fixture
-def earlier(tmp_path: Path) -> SqliteStore:
-    """An index as earlier versions wrote it: without the table, or with one of starts alone."""
-    with create_store(tmp_path / "index", CONFIG) as store, store.writer() as writer:
-        writer.put(CATS)
-    sql = sqlite3.connect(tmp_path / "index" / DATABASE)
-    sql.execute("DROP TABLE noted_sentences")
-    sql.execute("CREATE TABLE sentences (content, reach, starts)")
-    sql.execute("INSERT INTO sentences VALUES (1, 0, x'00000000')")
-    sql.close()
-    return open_store(tmp_path / "index")
-
-
-def test_an_index_without_the_table_is_read_and_written(earlier: SqliteStore) -> None:
-    assert starts(earlier, "/a.pdf") is None
-    assert earlier.verify() == []
-    with earlier.writer() as writer:
-        writer.put(prepared("/b.pdf", ["Fish swim. They eat."]))
-        writer.remove(["/a.pdf"])
-    assert starts(earlier, "/b.pdf") == [0, 10]
-    assert earlier.verify() == []
-    earlier.close()

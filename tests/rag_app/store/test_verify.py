@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pipelines.errors import IndexDamagedError
 from rag_app.store.schema import DATABASE
 from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
@@ -17,7 +18,7 @@ def folder(tmp_path: Path) -> Path:
     path = tmp_path / "index"
     with create_store(path, CONFIG) as store, store.writer() as writer:
         writer.put(prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."]))
-        writer.put(prepared("/b.pdf", ["Fish swim."]))
+        writer.put(prepared(["/b.pdf", "/c.pdf"], ["Fish swim."]))
     return path
 
 
@@ -56,7 +57,22 @@ CHILD = "(SELECT max(node) FROM nodes)"
         ("UPDATE noted_sentences SET terms = x'00000000'", "sentence→text"),
         ("UPDATE noted_sentences SET sizes = substr(sizes, 1, 4)", "sentence→text"),
         ("UPDATE noted_sentences SET stops = zeroblob(4)", "sentence→text"),
-        ("UPDATE pages SET raw = zeroblob(9)", "page→raw text"),
+        ("UPDATE pages SET raw = zeroblob(9)", "page→checksum"),
+        ("UPDATE pages SET label = '9' WHERE page = 1", "page→checksum"),
+        ("UPDATE pages SET number = 9 WHERE page = 1", "page→checksum"),
+        ("DELETE FROM pages WHERE page = 1", "content→checksum"),
+        ("UPDATE blocks SET text = replace(text, 'Cats', 'Dogs')", "document→text"),
+        ("UPDATE contents SET title = 'Another'", "content→checksum"),
+        ("UPDATE contents SET metadata = '{}' || ' '", "content→checksum"),
+        ("DELETE FROM contents WHERE content = 2", "state→contents"),
+        ("UPDATE names SET name = '/z.pdf' WHERE name = '/a.pdf'", "name→checksum"),
+        ("DELETE FROM names WHERE name = '/c.pdf'", "content→checksum"),
+        ("UPDATE nodes SET heading = 'Another' WHERE node = 1", "node→checksum"),
+        ("UPDATE nodes SET stop = stop - 1 WHERE node = 1", "node→checksum"),
+        ("UPDATE kinds SET name = 'child-129' WHERE name = 'child-128'", "node→checksum"),
+        ("UPDATE terms SET term = 'fisk' WHERE term = 'fish'", "words→term"),
+        ("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'nodes'", "state→contents"),
+        ("CREATE INDEX further ON nodes (kind)", "tables"),
         ("UPDATE blocks SET text = 'short' WHERE start = 0", "document→text"),
         ("UPDATE vectors SET content = 99", "vector→content"),
         ("UPDATE vectors SET matrix = zeroblob(length(matrix))", "vector→node"),
@@ -81,6 +97,23 @@ def test_each_broken_link_is_found(folder: Path, statement: str, check: str) -> 
     assert check in checks(folder)
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE state SET config = replace(config, 'hash', 'hush')",
+        "UPDATE state SET generation = 1",
+        "UPDATE state SET identity = '0123456789abcdef'",
+        "DELETE FROM state",
+    ],
+)
+def test_an_index_whose_state_was_changed_is_not_opened(folder: Path, statement: str) -> None:
+    sql = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    sql.execute(statement)
+    sql.close()
+    with pytest.raises(IndexDamagedError, match="rag repair --index"):
+        open_store(folder)
+
+
 def test_a_derived_file_of_other_numbers_is_found(folder: Path) -> None:
     """Whole and well formed, but not what the database holds."""
     sql = sqlite3.connect(folder / DATABASE, isolation_level=None)
@@ -88,7 +121,7 @@ def test_a_derived_file_of_other_numbers_is_found(folder: Path) -> None:
     turned = b"".join(matrix[at : at + 64] for at in range(len(matrix) - 64, -1, -64))
     sql.execute("UPDATE vectors SET matrix = ? WHERE part = 1", (turned,))
     sql.close()
-    assert checks(folder) == {"derived file→generation"}
+    assert checks(folder) == {"derived file→generation", "vector→node"}
 
 
 def test_many_findings_are_counted(tmp_path: Path) -> None:
