@@ -8,7 +8,7 @@ LOCK   := requirements.lock
 DEMO_EN := To what sum did the allowance for ground works at the tower grow?
 DEMO_JA := 所定労働時間は１日何時間ですか。
 
-.PHONY: demo test check lint types layers format bench clean help
+.PHONY: demo test explore check lint types layers format bench clean help
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -32,6 +32,9 @@ demo: $(VENV)/.runtime  ## ingest the sample PDFs, answer a question in English 
 
 test: $(VENV)/.dev  ## the whole suite, with coverage
 	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+
+explore: $(VENV)/.dev  ## the property tests with new examples, more of them
+	$(BIN)/python -m pytest --hypothesis-profile=explore -m hypothesis
 
 check: lint types layers  ## lint, types and layers
 

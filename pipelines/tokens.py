@@ -155,7 +155,9 @@ class TokenOffsets:
         return bisect_left(self._starts, place)
 
     def count(self, start: int, end: int) -> int:
-        """Return how many tokens overlap the span."""
+        """Return how many tokens overlap the span; none overlaps an empty one."""
+        if start >= min(end, self.length):
+            return 0
         return max(0, bisect_left(self._starts, end) - self._first(start))
 
     def end_of(self, start: int, tokens: int) -> int:

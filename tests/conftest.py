@@ -9,8 +9,10 @@ from hypothesis import settings
 
 from tests.support.smol_server import PACKAGE, SmolServer, model_cache, weights
 
-# How long an example takes is the machine's affair.
-settings.register_profile("suite", deadline=None)
+# How long an example takes is the machine's affair. The suite draws the same examples each
+# time, so that a failure is the change's and not the dice's; `make explore` throws the dice.
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, max_examples=500, print_blob=True)
 settings.load_profile("suite")
 
 

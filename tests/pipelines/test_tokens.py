@@ -2,12 +2,13 @@ import os
 import subprocess
 import sys
 import time
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.tokens import TOKENIZER_NAME, TokenOffsets, count_tokens
+from pipelines.tokens import TOKENIZER_NAME, TokenOffsets, _token_starts, count_tokens
 
 TEXT = st.text(st.characters(codec=None), max_size=300)
 
@@ -56,6 +57,26 @@ def test_a_long_text_without_breaks_is_counted_in_linear_time(text):
 @given(TEXT)
 def test_offsets_count_the_whole_text_as_counting_does(text):
     assert TokenOffsets(text).count(0, len(text)) == count_tokens(text)
+
+
+@settings(max_examples=60)
+@given(TEXT, st.data())
+def test_count_is_the_number_of_tokens_that_share_a_character_with_the_span(text, data):
+    starts = _token_starts(text)
+    # A token that holds a part of a character only stands for that character.
+    ends = [max(end, start + 1) for start, end in pairwise([*starts, len(text)])]
+    start, end = (data.draw(st.integers(0, len(text) + 2)) for _ in "se")
+    shared = sum(max(a, start) < min(b, end) for a, b in zip(starts, ends, strict=True))
+    assert TokenOffsets(text).count(start, end) == shared
+
+
+@pytest.mark.parametrize("text", ["", "Q ", "one two three", "😀"])
+def test_no_token_overlaps_an_empty_span(text):
+    tokens = TokenOffsets(text)
+    for place in range(len(text) + 2):
+        assert tokens.count(place, place) == 0
+        assert tokens.count(place, 0) == 0
+        assert tokens.fewer(place, place, 1)
 
 
 @settings(max_examples=60)

@@ -121,8 +121,9 @@ def test_a_full_disk_behind_stdout_is_one_line(index, tmp_path):
 
 def test_ctrl_c_ends_with_130_and_one_line():
     with start("ask", "--questions", "-", stdin=subprocess.PIPE) as process:
-        # It waits for the questions.
-        time.sleep(1.0)
+        # More than a pipe holds: when it is written, the program waits for the rest.
+        process.stdin.write("What is the lead time?\n" * 10_000)
+        process.stdin.flush()
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert process.returncode == 130

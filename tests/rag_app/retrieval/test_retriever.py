@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import pairwise
@@ -156,20 +155,22 @@ def test_aretrieve_gives_the_same(manual, model):
 
 
 def test_aretrieve_does_not_block_the_loop(manual):
+    embedding, looped = threading.Event(), threading.Event()
+
     class Slow(HashEmbedding):
         def _get_query_embedding(self, query):
-            time.sleep(0.2)
+            embedding.set()
+            assert looped.wait(30), "the loop stood still"
             return hash_vector(query)
 
-    async def count():
-        ticks = 0
-        task = asyncio.create_task(StrategyRetriever(manual, embed_model=Slow()).aretrieve("valve"))
-        while not task.done():
-            await asyncio.sleep(0.01)
-            ticks += 1
-        return ticks
+    async def ask():
+        retriever = StrategyRetriever(manual, embed_model=Slow(), strict=True)
+        task = asyncio.create_task(retriever.aretrieve("valve"))
+        await asyncio.to_thread(embedding.wait, 30)
+        looped.set()
+        return await task
 
-    assert asyncio.run(count()) > 5
+    assert asyncio.run(ask())
 
 
 def test_queries_that_wait_for_a_model_let_others_compute(manual):
