@@ -12,6 +12,9 @@ from typing import NoReturn
 def main() -> int:
     """Run the command line; return the exit code."""
     try:
+        from rag_app.cli.streams import prepare_streams
+
+        prepare_streams()
         from rag_app.cli.app import run
 
         code = run(sys.argv[1:])

@@ -33,6 +33,8 @@ class Group(TyperGroup):
             raise typer.Exit(_usage_error(error, " ".join(named).strip())) from None
         except KeyboardInterrupt:
             raise typer.Exit(_interrupted()) from None
+        except BrokenPipeError:
+            raise typer.Exit(_closed()) from None
 
     def make_context(self, *args: Any, **kwargs: Any) -> Any:
         """Read the options of the group itself."""
@@ -40,6 +42,8 @@ class Group(TyperGroup):
             return super().make_context(*args, **kwargs)
         except KeyboardInterrupt:
             raise typer.Exit(_interrupted()) from None
+        except BrokenPipeError:
+            raise typer.Exit(_closed()) from None
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the commands in the order in which one meets them."""
@@ -107,8 +111,7 @@ def run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()
     except BrokenPipeError:
-        abandon(sys.stdout)
-        return CLOSED
+        return _closed()
     except OSError as error:
         # The last words did not fit: a full disk behind stdout.
         abandon(sys.stdout)
@@ -121,6 +124,12 @@ def _interrupted() -> int:
     """Say so where no command has begun its session: typer would end in silence."""
     sys.stderr.write("interrupted\n")
     return INTERRUPTED
+
+
+def _closed() -> int:
+    """End in silence: whoever read stdout has gone. typer would call that an error."""
+    abandon(sys.stdout)
+    return CLOSED
 
 
 def _usage_error(error: typer.TyperException, command: str) -> int:

@@ -1,0 +1,56 @@
+"""The three standard streams, whatever state the program was started with."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+
+# A descriptor that is free is taken by the next file that opens, and then a print of some
+# library writes into a database. Stdout is given one that refuses to be written: that
+# results are lost is an error; that notes are is none.
+_FLAGS = {0: os.O_RDONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
+
+
+class _Forgiving(io.TextIOWrapper):
+    """A stream of notes: what it cannot take is dropped, and the results still come."""
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with contextlib.suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write out what can be written."""
+        with contextlib.suppress(OSError):
+            super().flush()
+
+
+def prepare_streams() -> None:
+    """Open what was closed, and let nothing fail because stderr is closed, full or a dead pipe."""
+    for number, flags in _FLAGS.items():
+        _occupy(number, flags)
+    if sys.stdin is None:
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    if sys.stderr is None or isinstance(sys.stderr, io.TextIOWrapper):
+        encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+        sys.stderr = _Forgiving(
+            io.FileIO(2, "w", closefd=False),  # unbuffered, as Python itself does with -u
+            encoding=encoding,
+            errors="backslashreplace",
+            write_through=True,
+        )
+
+
+def _occupy(number: int, flags: int) -> None:
+    try:
+        os.fstat(number)
+    except OSError:
+        opened = os.open(os.devnull, flags)
+        if opened != number:
+            os.dup2(opened, number)
+            os.close(opened)
