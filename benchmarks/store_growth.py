@@ -29,6 +29,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_app.store.schema import DERIVED
+
 RESULT = Path(__file__).parent / "results" / "store_growth.json"
 DIMENSION = 384
 PER_DOCUMENT = 1000
@@ -335,7 +337,7 @@ def size_per_pages(pages: int, folder: Path) -> dict[str, Any]:
                 given += Path(file).stat().st_size
         parts = {
             "database": size_of_file(folder / name / "index.sqlite"),
-            "derived": size_of(folder / name / "derived"),
+            "derived": size_of(folder / name / DERIVED),
         }
         found[name] = {
             "pages": read,

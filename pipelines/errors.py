@@ -19,6 +19,9 @@ says whether the same call may succeed later without a change.
     ├── StoreError              the index as a whole
     │   ├── IndexNotFoundError  there is none at this path
     │   ├── IndexExistsError    there is one already
+    │   ├── IndexEmptyError     nothing was ingested into it
+    │   ├── FolderNotEmptyError a folder that holds other things is not made an index
+    │   ├── IndexUnsafeError    a link or a foreign file stands where one of the index should
     │   ├── IndexDamagedError   the database does not read
     │   ├── IndexNewerError     written by a newer version of this program
     │   ├── IndexMismatchError  made with another model, chunking, tokenizer or set of tables
@@ -114,6 +117,18 @@ class IndexNotFoundError(StoreError):
 
 class IndexExistsError(StoreError):
     """There is an index at this path already."""
+
+
+class IndexEmptyError(StoreError):
+    """Nothing was ingested into the index."""
+
+
+class FolderNotEmptyError(StoreError):
+    """The folder holds other things than an index, so that none is made in it."""
+
+
+class IndexUnsafeError(StoreError):
+    """A link or a foreign file stands where a file of the index should."""
 
 
 class IndexDamagedError(StoreError):

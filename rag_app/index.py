@@ -30,7 +30,13 @@ from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.settings import Settings, load_settings
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
-from rag_app.store.sqlite import create_store, folder_bytes, open_store
+from rag_app.store.sqlite import (
+    check_new,
+    create_store,
+    folder_bytes,
+    is_index,
+    open_store,
+)
 
 if TYPE_CHECKING:  # a question to an index that is there needs nothing of what makes one
     from rag_app.ingest import IngestReport, PieceWriter, Progress, RemoveReport
@@ -105,12 +111,16 @@ class Index:
 
         Raises:
             IndexExistsError: there is one, and ``exist_ok`` is not set.
+            FolderNotEmptyError: the folder holds other things; names them.
+            IndexUnsafeError: a link stands where a file of the index would be.
             IndexReadOnlyError: the folder cannot be written.
             ConfigError: a pipeline is unknown, or needs an extra that is not installed.
             ModelNotFoundError: the embedding model is not on this machine.
         """
         from rag_app.ingest import kinds_of
 
+        if not exist_ok or not is_index(Path(path)):
+            check_new(Path(path))  # before a model is loaded in vain
         settings = settings or load_settings()
         vectors, words = kinds_of(pipelines, child_sizes=child_sizes(settings))
         model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
@@ -182,6 +192,7 @@ class Index:
         Raises:
             IndexMismatchError: the indexes were made with different models or chunking.
             IndexExistsError: there is an index in ``into`` already.
+            FolderNotEmptyError: ``into`` holds other things; names them.
         """
         from rag_app.store.merge import merge
 

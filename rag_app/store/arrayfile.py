@@ -106,9 +106,12 @@ def create_arrays(path: Path) -> Iterator[ArrayWriter]:
 
     The caller ends with :meth:`ArrayWriter.finish`. After an error nothing is left.
     """
-    draft = path.with_name(f"{path.name}.{os.getpid()}.new")
+    draft = path.with_name(f"{path.name}.new")
+    # Never through a link, nor over a file that is there.
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(draft, flags, 0o666)
     try:
-        with draft.open("wb") as handle:
+        with os.fdopen(descriptor, "wb") as handle:
             yield ArrayWriter(handle)
             handle.flush()
             os.fsync(handle.fileno())
@@ -147,7 +150,8 @@ def open_arrays(
         ArrayFileError: cut short, changed, or another kind of file.
         FileNotFoundError: it is gone.
     """
-    with path.open("rb") as handle:
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as handle:
         size = os.fstat(handle.fileno()).st_size
         table, crc = _read_table(handle, size, path)
         for key, value in (info or {}).items():

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import re
+import secrets
 import sqlite3
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from rag_app.store.arrayfile import Written
 from rag_app.store.checksums import Checksums
 from rag_app.store.config import load_config
 from rag_app.store.derived import Listed
+from rag_app.store.place import refuse_links, remove_derived
 from rag_app.store.protocol import How, Vector
 from rag_app.store.schema import DERIVED
 from rag_app.store.segments import Segment, WordSegment
@@ -93,6 +95,7 @@ def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
     """
     try:
         (folder / DERIVED).mkdir(exist_ok=True)
+        refuse_links(folder)
         for (kind,) in sql.execute("SELECT kind FROM kinds ORDER BY kind").fetchall():
             _build(sql, folder, kind, VECTORS)
             _build(sql, folder, kind, WORDS)
@@ -102,14 +105,14 @@ def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
 
 
 def sweep(sql: sqlite3.Connection, folder: Path) -> None:
-    """Remove files that the database does not list: replaced ones, and drafts of a killed run.
+    """Remove the files that the database records as replaced, or as drafts of a killed run.
 
     Readers that have mapped them keep them.
     """
-    listed = {file for (file,) in sql.execute("SELECT file FROM derived")}
-    for path in (folder / DERIVED).iterdir():
-        if f"{DERIVED}/{path.name}" not in listed:
-            path.unlink(missing_ok=True)
+    files = [file for (file,) in sql.execute("SELECT file FROM unused_files")]
+    if files:
+        remove_derived(folder, files)
+        sql.execute("DELETE FROM unused_files")
 
 
 def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> None:
@@ -141,6 +144,7 @@ def _write(
 ) -> Listed:
     name = _name(sql, maker.how, kind)
     identity, generation = sql.execute("SELECT identity, generation FROM state").fetchone()
+    sql.execute("INSERT INTO unused_files (file) VALUES (?)", (name,))  # until it is whole
     info = derived.about(identity, maker.how, kind, generation)
     return Listed(name, maker.write(sql, folder / name, files, fresh, wanted, info), info)
 
@@ -179,7 +183,9 @@ def _name(sql: sqlite3.Connection, how: How, kind: int) -> str:
     generation, epoch = sql.execute("SELECT generation, epoch FROM state").fetchone()
     (kind_name,) = sql.execute("SELECT name FROM kinds WHERE kind = ?", (kind,)).fetchone()
     plain = re.sub(r"[^A-Za-z0-9_-]", "_", kind_name)
-    return f"{DERIVED}/{how}-{kind}-{plain}-{generation:010d}-{epoch:06d}.arrays"
+    # At random, so that it never is the name of a file that is there already.
+    unique = secrets.token_hex(4)
+    return f"{DERIVED}/{how}-{kind}-{plain}-{generation:010d}-{epoch:06d}-{unique}.arrays"
 
 
 def _switch(
@@ -188,8 +194,11 @@ def _switch(
     sql.execute("BEGIN IMMEDIATE")
     try:
         state = read_state(sql, folder)
-        sql.executemany("DELETE FROM derived WHERE file = ?", [(file,) for file in gone])
+        old = [(file,) for file in gone]
+        sql.executemany("DELETE FROM derived WHERE file = ?", old)
+        sql.executemany("INSERT OR IGNORE INTO unused_files (file) VALUES (?)", old)
         if made is not None:
+            sql.execute("DELETE FROM unused_files WHERE file = ?", (made.file,))
             about, written = made.info, made.written
             sql.execute(
                 "INSERT INTO derived (file, how, kind, generation, rows, size, checksum)"

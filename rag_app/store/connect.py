@@ -18,7 +18,8 @@ from pipelines.errors import (
     StoreError,
 )
 from rag_app.store.checksums import damaged
-from rag_app.store.schema import DATABASE, check_schema
+from rag_app.store.place import is_our_database, refuse_links
+from rag_app.store.schema import DATABASE, check_schema, not_ours
 
 _BUSY_SECONDS = 10.0
 _CACHE_KB = 16_384  # a large index's inner pages stay in memory from one query to the next
@@ -164,12 +165,11 @@ def open_reader(folder: Path) -> Connection:
     Raises:
         IndexNotFoundError: there is no index in this folder.
         IndexDamagedError, IndexNewerError: it does not read, or not by this version.
+        IndexUnsafeError: a link or a foreign file stands where a file of the index should.
         IndexReadOnlyError: the folder may not be written and another user's
             writing is not finished, so that reading is not safe.
     """
-    database = folder / DATABASE
-    if not database.is_file():
-        raise _not_found(folder)
+    database = _database(folder, writing=False)
     stamp = None
     with translated(folder):
         if is_writable(folder):
@@ -187,19 +187,22 @@ def open_reader(folder: Path) -> Connection:
     return Connection(folder, sql, stamp)
 
 
-def open_writer(folder: Path) -> sqlite3.Connection:
-    """Open the database for writing; the caller holds the writer's lock."""
-    database = folder / DATABASE
-    if not database.is_file():
-        raise _not_found(folder)
+def open_writer(folder: Path, *, durable: bool = True) -> sqlite3.Connection:
+    """Open the database for writing; the caller holds the writer's lock.
+
+    Args:
+        folder: of the index.
+        durable: a commit is on disk when it returns; without this, from the next
+            checkpoint on. A kill loses nothing either way.
+    """
+    database = _database(folder, writing=True)
     with translated(folder):
         sql = _connect(database, "mode=rw")
         try:
             check_schema(sql, str(folder))
-            # A commit survives a kill at once, and a power cut from the next
-            # checkpoint on, which ends a run before it is reported: one wait for
-            # the disk per run, not per file. A power cut before leaves whole files.
-            sql.execute("PRAGMA synchronous = NORMAL")
+            # Each file is reported when its transaction is committed, and must be on disk
+            # then. NORMAL would wait for the next checkpoint, which a reader can hold up.
+            sql.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
         except BaseException:
             sql.close()
             raise
@@ -244,6 +247,24 @@ def _connect(database: Path, mode: str) -> sqlite3.Connection:
     return sql
 
 
+def _database(folder: Path, *, writing: bool) -> Path:
+    """Return the path of the database, which is ours and nobody else's."""
+    refuse_links(folder, writing=writing)
+    database = folder / DATABASE
+    try:
+        ours = is_our_database(database)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise not_found(folder) from error
+    except PermissionError as error:
+        raise IndexReadOnlyError(
+            f"{database} may not be read by this user",
+            hint="ask for read permission on the folder and its files",
+        ) from error
+    if not ours:
+        raise not_ours(str(folder))
+    return database
+
+
 def _stamp(folder: Path) -> tuple[object, ...]:
     database = folder / DATABASE
     log = Path(f"{database}-wal")
@@ -256,7 +277,8 @@ def _stamp(folder: Path) -> tuple[object, ...]:
     )
 
 
-def _not_found(folder: Path) -> IndexNotFoundError:
+def not_found(folder: Path) -> IndexNotFoundError:
+    """Return the error for a folder without an index."""
     return IndexNotFoundError(
         f"there is no index in {folder}",
         hint="make one with `rag ingest PATH… --index FOLDER`, or give another folder",

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from pipelines.errors import IndexDamagedError
 from rag_app.store.arrayfile import (
     ArrayFileError,
     ArrayWriter,
@@ -19,6 +20,7 @@ from rag_app.store.arrayfile import (
     open_arrays,
 )
 from rag_app.store.codes import LEAST, CodedVectors, encode
+from rag_app.store.place import DERIVED_NAME
 from rag_app.store.protocol import How, Vector
 from rag_app.store.segments import (
     Piece,
@@ -143,15 +145,26 @@ def files_of(sql: sqlite3.Connection, how: How, kind: int) -> list[Listed]:
 
 
 def all_files(sql: sqlite3.Connection) -> list[Listed]:
-    """Return all files that this transaction lists."""
+    """Return all files that this transaction lists.
+
+    Raises:
+        IndexDamagedError: one of them would lie elsewhere.
+    """
     rows = sql.execute(
         "SELECT file, size, d.checksum, identity, how, kind, d.generation FROM derived d, state"
         " ORDER BY file"
     )
-    return [
+    found = [
         Listed(file, Written(size, checksum), about(*said))
         for file, size, checksum, *said in rows.fetchall()
     ]
+    for listed in found:
+        if not DERIVED_NAME.fullmatch(listed.file):
+            raise IndexDamagedError(
+                f"the database names a derived file {listed.file!r}, which is none of this program",
+                hint="do not use this index; ingest its files again into another folder",
+            )
+    return found
 
 
 def try_open(opener: Callable[..., S], folder: Path, listed: Listed) -> S | None:

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pipelines.errors import ConfigError, IndexExistsError, IndexMismatchError
+from pipelines.errors import ConfigError, IndexMismatchError, StoreError
 from rag_app.store.arrayfile import sync_folder
 from rag_app.store.config import differences, joined_analysers, with_kinds
 from rag_app.store.contents import hash_of
-from rag_app.store.lock import writer_lock
+from rag_app.store.place import clear_drafts, new_merge_draft, remove_tree
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
-from rag_app.store.schema import DATABASE, DERIVED, LOCK
-from rag_app.store.sqlite import create_store, open_store
-
-_DRAFT = "merging-"
+from rag_app.store.schema import DATABASE, DERIVED
+from rag_app.store.sqlite import claimed, create_store, open_store
 
 
 @dataclass(frozen=True)
@@ -72,6 +68,8 @@ def merge(
         IndexExistsError: there is an index in ``into`` already.
         IndexMismatchError: models, chunking or tokenizers differ; says which.
         IndexReadOnlyError: the folder cannot be written.
+        FolderNotEmptyError: it holds other things; names them.
+        IndexUnsafeError: a link stands where a file of the index would be.
     """
     configs = {}
     for name, source in sources.items():
@@ -130,7 +128,9 @@ class _Copy:
         self._here: dict[str, SourceInfo] = {}
         self._documents: set[str] = set()
         self._stack = contextlib.ExitStack()
-        self._writer: Writer = self._stack.enter_context(self._store.writer())
+        self._writer: Writer = self._stack.enter_context(
+            self._store.writer(durable=False)  # nobody reads it before it is whole
+        )
 
     def add(self, name: str, store: Store) -> None:
         """Copy one source, as it is in one generation."""
@@ -198,28 +198,28 @@ def _opened(source: Store | Path) -> Iterator[Store]:
 @contextlib.contextmanager
 def _draft(into: Path) -> Iterator[Path]:
     """Yield a folder to build in; leaving moves what was built into place, the database last."""
-    made = not into.exists()
-    into.mkdir(parents=True, exist_ok=True)
-    with writer_lock(into / LOCK, timeout=30.0):
-        if (into / DATABASE).exists():
-            raise IndexExistsError(
-                f"there is an index in {into} already", hint="give a folder without one"
-            )
-        # What a killed merge left behind belongs to no index.
-        for left in (*into.glob(f"{_DRAFT}*"), into / DERIVED):
-            shutil.rmtree(left, ignore_errors=True)
-        for left in into.glob(f"{DATABASE}-*"):
-            left.unlink()
-        draft = into / f"{_DRAFT}{os.getpid()}"
+    with claimed(into) as lock:
+        draft = into / new_merge_draft()
+        lock.record(draft.name, DERIVED)
         try:
             yield draft
+            _refuse_log(draft)
             _move(draft, into, (DERIVED, DATABASE))
         except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
-            if made:
-                shutil.rmtree(into, ignore_errors=True)
+            clear_drafts(into, [draft.name, DERIVED])
             raise
-        shutil.rmtree(draft, ignore_errors=True)
+        remove_tree(draft)
+        lock.record()
+
+
+def _refuse_log(draft: Path) -> None:
+    """Accept a database that is whole without its log, which would stay behind."""
+    log = draft / f"{DATABASE}-wal"
+    if log.exists() and log.stat().st_size:
+        raise StoreError(
+            f"the database in {draft} could not be finished: its log is still beside it",
+            hint="free space on the disk and run it again",
+        )
 
 
 def _move(draft: Path, into: Path, names: Sequence[str]) -> None:

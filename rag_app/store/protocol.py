@@ -277,6 +277,10 @@ class Snapshot(Protocol):
         """Return the content that was given under this name, or ``None``."""
         ...
 
+    def is_empty(self) -> bool:
+        """Tell whether the index holds no content."""
+        ...
+
     def names(self) -> list[str]:
         """Return every name of every content, sorted."""
         ...

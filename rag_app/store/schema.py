@@ -6,6 +6,8 @@ slices, so that the text of a node is read by its span; ``noted_sentences`` says
 its sentences stand, how long they are and which terms they hold. ``vectors`` and
 ``words`` hold what is searched, in *parts*: one part belongs to one content and one
 kind, is written once and removed whole.
+``derived`` names the derived files that are in use, ``unused_files`` those that were
+replaced or are about to be written: no file that is in neither is ever removed.
 Neither a row number of a node nor the number of a part is ever used twice, so
 that a derived file, which holds such numbers, can be compared with the database
 at any later time.
@@ -26,8 +28,9 @@ from rag_app.store.state import State, read_sequences
 SCHEMA_VERSION = 3
 APPLICATION_ID = 0x52414731  # "RAG1": tells an index from any other SQLite file
 DATABASE = "index.sqlite"
-DERIVED = "derived"
-LOCK = "write.lock"
+# Names that nobody else gives: what lies under them is written and removed.
+DERIVED = "rag-derived"
+LOCK = "rag-write.lock"
 
 _TABLES = """
 CREATE TABLE state (
@@ -170,6 +173,9 @@ CREATE TABLE derived (
     size INTEGER NOT NULL,
     checksum INTEGER NOT NULL
 );
+CREATE TABLE unused_files (
+    file TEXT PRIMARY KEY
+);
 """
 
 
@@ -202,10 +208,7 @@ def check_schema(connection: sqlite3.Connection, where: str) -> None:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     if application != APPLICATION_ID or version < 1:
-        raise IndexDamagedError(
-            f"{where} is a database, but not one of this program",
-            hint="give another folder, or remove this one and ingest again",
-        )
+        raise not_ours(where)
     if version > SCHEMA_VERSION:
         raise IndexNewerError(
             f"{where} was made by a later version of this program, with schema {version}; "
@@ -218,3 +221,11 @@ def check_schema(connection: sqlite3.Connection, where: str) -> None:
             f"this one reads schema {SCHEMA_VERSION}",
             hint="ingest its files again into another folder, or remove this one first",
         )
+
+
+def not_ours(where: str) -> IndexDamagedError:
+    """Return the error for a file under the database's name that is not of this program."""
+    return IndexDamagedError(
+        f"{DATABASE} in {where} is not a database of this program, or its beginning is damaged",
+        hint="give another folder; if it was an index, restore it from a copy or ingest again",
+    )

@@ -201,6 +201,12 @@ class SqliteSnapshot:
         return None if row is None else read_sources(self._sql, row[0])[0]
 
     @explained
+    def is_empty(self) -> bool:
+        """Tell whether the index holds no content."""
+        (held,) = self._sql.execute("SELECT EXISTS (SELECT 1 FROM contents)").fetchone()
+        return not held
+
+    @explained
     def names(self) -> list[str]:
         """Return every name of every content, sorted."""
         rows = self._sql.execute("SELECT DISTINCT name FROM names ORDER BY name")

@@ -12,11 +12,25 @@ from pipelines.errors import IndexExistsError, IndexReadOnlyError
 from rag_app.store.arrayfile import sync_folder
 from rag_app.store.build import build_derived
 from rag_app.store.config import dump_config
-from rag_app.store.connect import Connections, is_writable, open_writer, translated
+from rag_app.store.connect import (
+    Connections,
+    is_writable,
+    not_found,
+    open_writer,
+    translated,
+)
 from rag_app.store.derived import all_files
-from rag_app.store.lock import refuse_network_drive, writer_lock
+from rag_app.store.lock import HeldLock, recorded_drafts, refuse_network_drive, writer_lock
+from rag_app.store.place import (
+    check_free,
+    clear_drafts,
+    make_folders,
+    new_database_draft,
+    remove_file,
+    remove_folders,
+)
 from rag_app.store.protocol import Finding, IndexConfig
-from rag_app.store.schema import DATABASE, LOCK, create_tables
+from rag_app.store.schema import DATABASE, DERIVED, LOCK, create_tables
 from rag_app.store.snapshot import SqliteSnapshot
 from rag_app.store.verify import verify_index
 from rag_app.store.views import Views
@@ -64,17 +78,28 @@ class SqliteStore:
 
     @contextlib.contextmanager
     def writer(
-        self, *, timeout: float = 30.0, on_wait: Callable[[str], None] | None = None
+        self,
+        *,
+        timeout: float = 30.0,
+        on_wait: Callable[[str], None] | None = None,
+        durable: bool = True,
     ) -> Iterator[SqliteWriter]:
-        """Become the writer, waiting ``timeout`` seconds for another one."""
+        """Become the writer, waiting ``timeout`` seconds for another one.
+
+        Each call of its methods is on disk when it returns, unless not ``durable``: then
+        when the writer has closed, if no reader is there.
+        """
+        if not is_index(self._path):
+            raise not_found(self._path)
         refuse_network_drive(self._path)
         if not is_writable(self._path):
             raise IndexReadOnlyError(
                 f"{self._path} may not be written by this user",
                 hint="ask for write permission on the folder, or copy the index elsewhere",
             )
-        with writer_lock(self._path / LOCK, timeout=timeout, on_wait=on_wait):
-            sql = open_writer(self._path)
+        with writer_lock(self._path / LOCK, timeout=timeout, on_wait=on_wait) as lock:
+            sql = open_writer(self._path, durable=durable)
+            _clear(self._path, lock)
             try:
                 with _building(sql, self._path):
                     yield SqliteWriter(self._path, sql)
@@ -128,31 +153,105 @@ def create_store(path: Path, config: IndexConfig, *, private: bool = False) -> S
     """Make an empty index in a folder, which may exist but must hold no index.
 
     Args:
-        path: the folder; made with its parents.
+        path: the folder; made with its parents. If it is there, it holds nothing else.
         config: recorded in the index.
         private: nobody but this user may enter the folder (mode 0700).
 
     Raises:
         IndexExistsError: there is an index already.
         IndexReadOnlyError: the folder cannot be written, or lies on a network drive.
+        FolderNotEmptyError: the folder holds other things; names them.
+        IndexUnsafeError: a link stands where a file of the index would be.
     """
-    try:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
-        if private:
-            path.chmod(0o700)
-    except OSError as error:
-        raise IndexReadOnlyError(
-            f"{path} cannot be made: {error.strerror}", hint="give a folder that can be written"
-        ) from error
-    refuse_network_drive(path)
-    with writer_lock(path / LOCK, timeout=30.0):
-        database = path / DATABASE
-        if database.exists():
-            raise IndexExistsError(
-                f"there is an index in {path} already", hint="open it, or give another folder"
-            )
-        _make(path, database, config)
+    with claimed(path, private=private) as lock:
+        _make(path, config, lock)
     return SqliteStore(path)
+
+
+@contextlib.contextmanager
+def claimed(path: Path, *, private: bool = False) -> Iterator[HeldLock]:
+    """Hold the lock of a folder in which an index is going to be made, and nothing else is.
+
+    After an error the folder is as it was before.
+
+    Raises:
+        IndexExistsError, IndexReadOnlyError, FolderNotEmptyError, IndexUnsafeError:
+            see :func:`create_store`.
+    """
+    check_new(path)
+    made = make_folders(path, private=private)
+    try:
+        refuse_network_drive(path)
+        with writer_lock(path / LOCK, timeout=30.0) as lock:
+            try:
+                _refuse_index(path)
+                _clear(path, lock)
+                check_free(path)
+                yield lock
+            except BaseException:
+                if not (path / DATABASE).exists():
+                    (path / LOCK).unlink(missing_ok=True)
+                raise
+    except BaseException:
+        remove_folders(made)
+        raise
+
+
+def is_index(path: Path) -> bool:
+    """Tell whether there is an index in a folder, or what looks like one."""
+    return (path / DATABASE).is_file()
+
+
+def check_new(path: Path) -> None:
+    """Accept a folder in which an index may be made; nothing is written.
+
+    Raises:
+        IndexExistsError: there is one.
+        FolderNotEmptyError: the folder holds other things; names them.
+        IndexUnsafeError: a link stands where a file of the index would be.
+    """
+    _refuse_index(path)
+    check_free(path, recorded_drafts(path / LOCK))
+
+
+def _refuse_index(path: Path) -> None:
+    if is_index(path):
+        raise IndexExistsError(
+            f"there is an index in {path} already", hint="open it, or give another folder"
+        )
+
+
+def _clear(path: Path, lock: HeldLock) -> None:
+    """Remove the drafts of a killed run."""
+    if drafts := lock.drafts():
+        clear_drafts(path, drafts)
+        lock.record()
+
+
+def remove_if_empty(path: Path) -> bool:
+    """Remove the index in a folder if nothing was ingested into it; tell whether it went.
+
+    Other files in the folder stay; the folder itself does as well.
+
+    Raises:
+        IndexLockedError: somebody writes to it.
+    """
+    with writer_lock(path / LOCK, timeout=0):
+        sql = open_writer(path)
+        try:
+            with translated(path):
+                (held,) = sql.execute("SELECT EXISTS (SELECT 1 FROM contents)").fetchone()
+                if held:
+                    return False
+                build_derived(sql, path)
+                _tidy(sql)
+        finally:
+            sql.close()
+        remove_folders([path / DERIVED])
+        for end in ("-wal", "-shm", ""):  # the database last: a log alone is in the way
+            remove_file(path / f"{DATABASE}{end}")
+        remove_file(path / LOCK)
+    return True
 
 
 def open_store(path: Path) -> SqliteStore:
@@ -175,20 +274,23 @@ def folder_bytes(folder: Path) -> int:
     return total
 
 
-def _make(path: Path, database: Path, config: IndexConfig) -> None:
+def _make(path: Path, config: IndexConfig, lock: HeldLock) -> None:
     """Make the database under another name first: a kill leaves none, or a whole one."""
-    draft = path / f"{DATABASE}.new"
-    # Also the log of a database that somebody removed: it belongs to no other one.
-    for left in (*path.glob(f"{DATABASE}.new*"), *path.glob(f"{DATABASE}-*")):
-        left.unlink()
-    with translated(path):
-        sql = sqlite3.connect(draft, isolation_level=None)
-        try:
-            create_tables(sql, dump_config(config))
-        finally:
-            sql.close()
-    draft.rename(database)
+    draft = path / new_database_draft()
+    lock.record(draft.name)
+    try:
+        with translated(path):
+            sql = sqlite3.connect(draft, isolation_level=None)
+            try:
+                create_tables(sql, dump_config(config))
+            finally:
+                sql.close()
+        draft.rename(path / DATABASE)
+    except BaseException:
+        clear_drafts(path, [draft.name])
+        raise
     sync_folder(path)
+    lock.record()
 
 
 @contextlib.contextmanager

@@ -27,6 +27,7 @@ from pipelines.errors import (
 from rag_app.index import Index
 from rag_app.joined import JoinedIndex
 from rag_app.settings import load_settings
+from rag_app.store.schema import DERIVED
 from tests.support.embedding import HashEmbedding
 
 DATA = Path(__file__).parents[2] / "data"
@@ -220,7 +221,7 @@ def test_merge_under_given_names_takes_only_those_and_names_no_origin(tmp_path: 
 def test_info_counts_the_derived_files(tmp_path: Path) -> None:
     with Index.create(tmp_path / "i", embed_model=HashEmbedding()) as index:
         index.ingest(REVIEW)
-        derived = sum(file.stat().st_size for file in (index.path / "derived").iterdir())
+        derived = sum(file.stat().st_size for file in (index.path / DERIVED).iterdir())
         database = (index.path / "index.sqlite").stat().st_size
         assert index.info().bytes >= derived + database
 

@@ -131,7 +131,7 @@ def test_a_merge_that_is_killed_is_never_used(rag, two, model):
     assert model.embedded - embedded <= ANSWER
     with Index.open(merged_path(), embed_model=model) as index:
         assert index.info(verify=True).findings == ()
-        assert not list(index.path.glob("merging-*"))
+        assert not list(index.path.glob("rag-merging-*"))
 
 
 def test_ctrl_c_in_a_merge_leaves_nothing_half(rag, two, monkeypatch):

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from pipelines.errors import IndexDamagedError
 from rag_app.store import derived
+from rag_app.store.schema import DATABASE, DERIVED
 from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from rag_app.store.writer import SqliteWriter
 from tests.rag_app.store.make import CONFIG, prepared, vector
 
 
 def files(path: Path) -> list[str]:
-    return sorted(file.name for file in (path / "derived").iterdir())
+    return sorted(file.name for file in (path / DERIVED).iterdir())
 
 
 def written(path: Path) -> dict[str, tuple[int, int]]:
     """Return which file each name is, and when it was written."""
-    found = {name: (path / "derived" / name).stat() for name in files(path)}
+    found = {name: (path / DERIVED / name).stat() for name in files(path)}
     return {name: (state.st_ino, state.st_mtime_ns) for name, state in found.items()}
 
 
@@ -26,6 +30,11 @@ def fill(store: SqliteStore, numbers: range) -> None:
     with store.writer() as writer:
         for n in numbers:
             writer.put(prepared(f"/{n}.pdf", [f"Text number n{n}. Another one n{n}."]))
+
+
+def record_unused(writer: SqliteWriter, name: str) -> None:
+    """Do as a run that is killed after it recorded a file and before it used it."""
+    writer._sql.execute("INSERT INTO unused_files VALUES (?)", (f"{DERIVED}/{name}",))
 
 
 def everything(store: SqliteStore) -> list[object]:
@@ -91,7 +100,7 @@ def test_a_damaged_file_changes_no_answer_and_is_built_again(
     fill(store, range(5))
     wanted = everything(store)
     for name in files(store.path):
-        file = store.path / "derived" / name
+        file = store.path / DERIVED / name
         data = file.read_bytes()
         file.unlink()
         if harm == "cut":
@@ -99,7 +108,7 @@ def test_a_damaged_file_changes_no_answer_and_is_built_again(
         elif harm == "flipped":
             file.write_bytes(bytes([data[0] ^ 1]) + data[1:])
     if harm == "folder gone":
-        (store.path / "derived").rmdir()
+        (store.path / DERIVED).rmdir()
     with caplog.at_level(logging.WARNING), open_store(store.path) as reader:
         assert everything(reader) == wanted
         assert reader.verify()
@@ -112,11 +121,49 @@ def test_a_damaged_file_changes_no_answer_and_is_built_again(
 def test_drafts_of_a_killed_run_are_swept_away(store: SqliteStore) -> None:
     fill(store, range(2))
     before = files(store.path)
-    (store.path / "derived" / "vectors-1.arrays.99.new").write_bytes(b"half")
-    (store.path / "derived" / "old.arrays").write_bytes(b"old")
-    with store.writer():
-        pass
+    name = before[0].replace(before[0][-15:-7], "0" * 8)
+    (store.path / DERIVED / f"{name}.new").write_bytes(b"half")
+    with store.writer() as writer:
+        record_unused(writer, name)
     assert files(store.path) == before
+
+
+def test_a_file_that_is_not_recorded_is_never_swept_away(store: SqliteStore) -> None:
+    fill(store, range(2))
+    before = files(store.path)
+    kept = ["thesis.txt", "old.arrays", before[0].replace(before[0][-15:-7], "0" * 8)]
+    for name in kept:
+        (store.path / DERIVED / name).write_bytes(b"mine")
+    fill(store, range(5))
+    with store.writer() as writer:
+        writer.remove([f"/{n}.pdf" for n in range(5)])
+    assert files(store.path) == sorted(kept)
+    assert {(store.path / DERIVED / name).read_bytes() for name in kept} == {b"mine"}
+
+
+@pytest.mark.parametrize("name", ["../outside", "rag-derived/../../outside", "/outside", "outside"])
+def test_a_recorded_name_that_leads_elsewhere_removes_nothing(
+    store: SqliteStore, tmp_path: Path, name: str
+) -> None:
+    mine = [tmp_path / "outside", store.path / "outside"]
+    for path in mine:
+        path.write_text("mine")
+    with store.writer() as writer:
+        writer._sql.execute("INSERT INTO unused_files VALUES (?)", (name,))
+    assert [path.read_text() for path in mine] == ["mine", "mine"]
+
+
+def test_a_listed_file_that_lies_elsewhere_is_not_read(store: SqliteStore) -> None:
+    fill(store, range(2))
+    sql = sqlite3.connect(store.path / DATABASE)
+    with sql:
+        sql.execute("UPDATE derived SET file = '../' || file")
+    sql.close()
+    with (
+        pytest.raises(IndexDamagedError, match=r"names a derived file '\.\./"),
+        open_store(store.path) as other,
+    ):
+        everything(other)
 
 
 def test_a_reader_keeps_files_that_were_replaced(store: SqliteStore) -> None:
@@ -157,7 +204,7 @@ def test_an_interrupted_run_builds_nothing_and_loses_nothing(store: SqliteStore)
 
     with pytest.raises(KeyboardInterrupt):
         run()
-    assert not (store.path / "derived").exists()
+    assert not (store.path / DERIVED).exists()
     with store.snapshot() as snapshot:
         assert len(snapshot.search_words("parent", ["cats"], 5)) == 1
 

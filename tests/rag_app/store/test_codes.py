@@ -13,6 +13,7 @@ from rag_app.store import cosine, derived
 from rag_app.store.arrayfile import ArrayFileError, create_arrays
 from rag_app.store.codes import CodedVectors, encode
 from rag_app.store.cosine import FullVectors, VectorView
+from rag_app.store.schema import DERIVED
 from rag_app.store.segments import VectorSegment
 from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
@@ -114,7 +115,7 @@ def test_a_file_below_the_limit_has_no_codes_and_one_above_has(
         store = create_store(tmp_path / str(least), CONFIG)
         with store.writer() as writer:
             writer.put(prepared("/a.pdf", pages))
-        (file,) = (tmp_path / str(least) / "derived").glob("vectors-*")
+        (file,) = (tmp_path / str(least) / DERIVED).glob("vectors-*")
         assert (derived.open_vectors(file, check=True).coded is not None) == (least == 1)
         assert store.verify() == []
         store.close()

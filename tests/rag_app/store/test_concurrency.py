@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from rag_app.store.schema import DATABASE, DERIVED, LOCK
 from rag_app.store.sqlite import open_store
 from tests.rag_app.store import concurrency
 
@@ -20,4 +21,4 @@ def test_two_writers_and_four_readers_are_never_wrong(tmp_path: Path) -> None:
     with open_store(path) as store:
         assert store.verify() == []
     left = sorted(place.name for place in path.iterdir())
-    assert left == ["derived", "index.sqlite", "write.lock"]
+    assert left == [DATABASE, DERIVED, LOCK]

@@ -15,6 +15,7 @@ from rag_app.store import merge as merging
 from rag_app.store.config import with_kinds
 from rag_app.store.merge import merge
 from rag_app.store.protocol import Prepared
+from rag_app.store.schema import DATABASE, DERIVED, LOCK
 from rag_app.store.sqlite import SqliteStore, create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
 
@@ -195,7 +196,7 @@ def test_a_merge_that_is_killed_leaves_no_index_and_can_be_repeated(
     with open_store(tmp_path / "C") as store:
         assert store.verify() == []
     left = sorted(path.name for path in (tmp_path / "C").iterdir())
-    assert left == ["derived", "index.sqlite", "write.lock"]
+    assert left == [DATABASE, DERIVED, LOCK]
 
 
 def test_a_merge_that_fails_leaves_nothing(
