@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,6 +16,7 @@ from rag_app.cli.output import to_json
 from rag_app.cli.questions import Asked, named_key, unnamed_key
 
 Record = dict[str, Any]
+_START = to_json({"id": ""})[:-3]  # how each line begins
 
 
 class AnswerFile:
@@ -27,7 +30,7 @@ class AnswerFile:
     """
 
     def __init__(self, path: Path, asked: Sequence[Asked]) -> None:
-        self._path = path
+        self._path = path.resolve()  # a link stays one, and leads to the answers
         self._keys = [one.key for one in asked]
         self._records = _read(path, set(self._keys))
         # Once now: a file that cannot be written is known before anything is asked.
@@ -50,9 +53,26 @@ class AnswerFile:
         self._replace(self._records[key] for key in self._keys if key in self._records)
 
     def _replace(self, records: Iterable[Record]) -> None:
-        temporary = self._path.with_name(f"{self._path.name}.{os.getpid()}.tmp")
-        temporary.write_text("".join(to_json(one) + "\n" for one in records), encoding="utf-8")
-        temporary.replace(self._path)
+        text = "".join(to_json(one) + "\n" for one in records)
+        descriptor, name = tempfile.mkstemp(prefix=f"{self._path.name}.", dir=self._path.parent)
+        temporary = Path(name)
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            temporary.chmod(self._mode())
+            temporary.replace(self._path)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+
+    def _mode(self) -> int:
+        """Return the permissions of the file: those that it has, or those of any new one."""
+        try:
+            return stat.S_IMODE(self._path.stat().st_mode)
+        except FileNotFoundError:
+            mask = os.umask(0)
+            os.umask(mask)
+            return 0o666 & ~mask
 
 
 def _read(path: Path, keys: set[str]) -> dict[str, Record]:
@@ -62,8 +82,7 @@ def _read(path: Path, keys: set[str]) -> dict[str, Record]:
     records: dict[str, Record] = {}
     unnamed: Counter[str] = Counter()
     for number, line in enumerate(lines, start=1):
-        # Without its end the last line is torn: the run was killed while it wrote it.
-        if not line or number == len(lines):
+        if not line or (number == len(lines) and _is_torn(line)):
             continue
         record = _record(line)
         key = _key(record, keys, unnamed)
@@ -77,6 +96,11 @@ def _read(path: Path, keys: set[str]) -> dict[str, Record]:
     return records
 
 
+def _is_torn(line: str) -> bool:
+    """Tell whether a line without an end is one of ours: the run was killed while it wrote it."""
+    return not _record(line) and (line.startswith(_START) or _START.startswith(line))
+
+
 def _record(line: str) -> Record:
     try:
         record = json.loads(line)
@@ -88,7 +112,7 @@ def _record(line: str) -> Record:
 def _key(record: Record, keys: set[str], unnamed: Counter[str]) -> str | None:
     """Return the key of the question that a record answers, if it is one of the given."""
     question = record.get("question")
-    if not isinstance(question, str):
+    if not isinstance(question, str) or "error" not in record:  # a question is no answer
         return None
     key = named_key(record.get("id"), question)
     if key in keys:

@@ -4,6 +4,10 @@ A folder for each index and a lock file beside it. An index is used under the
 shared lock and made, renamed or removed under the exclusive one: it never
 changes under somebody who uses it. The modification time of the lock file says
 when it was last used.
+
+The root carries a mark, and only what lies in a marked root under a name of our own
+form is ever counted, locked or removed: a folder of the user's that is named as the
+cache by mistake is refused as it is.
 """
 
 from __future__ import annotations
@@ -13,8 +17,10 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +34,14 @@ if TYPE_CHECKING:
     from rag_app.settings import Settings
 
 _INDEX, _ABOUT, _LOCK = "index", "about.json", ".lock"
+_KEY = re.compile(r"[0-9a-f]{40}-[0-9a-f]{12}")
+_GONE = re.compile(_KEY.pattern + r"\.[0-9a-f]{8}\.gone")  # taken out of use, to be removed
+_MARK = "CACHEDIR.TAG"  # the name by which backup programs know a cache
+_MARKED = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n"
+    "# Indexes that rag_app keeps for `rag ask`; `rag cache clear` removes them.\n"
+)
+_NAMED = 3  # things that are in the way and named in an error
 _PRIVATE = 0o700
 _PAUSE = 0.02  # seconds between two tries for a lock
 _PATIENCE = 0.3  # seconds of waiting before it is told
@@ -92,15 +106,33 @@ class IndexCache:
 
         Raises:
             OSError: it cannot be made.
-            StoreError: it belongs to somebody else.
+            StoreError: it belongs to somebody else, is a link, or holds other things.
         """
         self.root.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
-        if self.root.stat().st_uid != os.getuid():
-            raise StoreError(
-                f"the cache {self.root} belongs to another user",
-                hint="set RAG_CACHE_DIR to a folder of your own",
-            )
+        state = self.root.lstat()
+        if stat.S_ISLNK(state.st_mode):
+            raise _refused(f"the cache {self.root} is a symbolic link")
+        if state.st_uid != os.getuid():
+            raise _refused(f"the cache {self.root} belongs to another user")
+        if not self._is_marked():
+            self._refuse_others()
+            _write_new(self.root / _MARK, _MARKED)
         self.root.chmod(_PRIVATE)
+
+    def _is_marked(self) -> bool:
+        try:
+            return (self.root / _MARK).read_text(encoding="utf-8") == _MARKED
+        except (OSError, UnicodeDecodeError):
+            return False
+
+    def _refuse_others(self) -> None:
+        """Accept a root that is empty, or holds what an earlier version kept."""
+        others = sorted(
+            path.name for path in self.root.iterdir() if not _is_ours(path.name.removesuffix(_LOCK))
+        )
+        if others:
+            said = ", ".join(map(repr, others[:_NAMED]))
+            raise _refused(f"the cache {self.root} holds other things ({said})")
 
     @contextmanager
     def use(self, key: str, on_wait: Callable[[], None] | None = None) -> Iterator[Path | None]:
@@ -110,7 +142,7 @@ class IndexCache:
             key: see :func:`key_of`.
             on_wait: told once that somebody is making it just now, and this waits.
         """
-        if not (self.root / key).is_dir():
+        if not _is_folder(self.root / key):
             yield None
             return
         with _locked(self._lock(key), fcntl.LOCK_SH, on_wait=on_wait):
@@ -131,8 +163,8 @@ class IndexCache:
     def note(self, key: str, files: Sequence[str], *, complete: bool) -> None:
         """Note what the index is of, and whether all is done; within :meth:`change` only."""
         about = self.root / key / _ABOUT
-        draft = about.with_suffix(".new")
-        draft.write_text(json.dumps({"files": list(files), "complete": complete}), encoding="utf-8")
+        draft = about.with_suffix(f".{secrets.token_hex(4)}.new")
+        _write_new(draft, json.dumps({"files": list(files), "complete": complete}))
         draft.replace(about)
 
     def is_complete(self, key: str) -> bool:
@@ -180,15 +212,16 @@ class IndexCache:
         for entry in self.entries():
             (removed if self.discard(entry.key) else in_use).append(entry)
         # Of a run that was killed before it had made anything.
-        for lock in self.root.glob(f"*{_LOCK}"):
-            self.discard(lock.stem)
+        for lock in self.root.glob(f"*{_LOCK}") if self._is_marked() else ():
+            if _is_ours(lock.stem):
+                self.discard(lock.stem)
         return removed, in_use
 
     def entries(self) -> list[Kept]:
         """Return what is kept, last used first."""
-        if not self.root.is_dir():
+        if not self._is_marked():
             return []
-        folders = [path for path in self.root.iterdir() if path.is_dir()]
+        folders = [path for path in self.root.iterdir() if _is_ours(path.name) and _is_folder(path)]
         return sorted((self._entry(path) for path in folders), key=lambda kept: -kept.used)
 
     def _entry(self, folder: Path) -> Kept:
@@ -223,7 +256,8 @@ def _locked(
         IndexLockedError: it is not free after ``wait`` seconds (``None``: as long as it takes).
     """
     while True:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+        handle = os.open(path, flags, 0o600)
         try:
             _acquire(handle, how, wait, on_wait)
             if _is_at(path, handle):
@@ -258,6 +292,26 @@ def _is_at(path: Path, handle: int) -> bool:
     with contextlib.suppress(FileNotFoundError):
         return os.path.samestat(path.stat(), os.fstat(handle))
     return False
+
+
+def _is_ours(name: str) -> bool:
+    return bool(_KEY.fullmatch(name) or _GONE.fullmatch(name))
+
+
+def _is_folder(path: Path) -> bool:
+    """Tell whether there is a folder, and no link to one."""
+    return path.is_dir() and not path.is_symlink()
+
+
+def _refused(message: str) -> StoreError:
+    return StoreError(message, hint="set RAG_CACHE_DIR to a folder of your own, or to a new one")
+
+
+def _write_new(path: Path, text: str) -> None:
+    """Write a file that is not there yet; never through a link."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _about(folder: Path) -> dict[str, Any]:

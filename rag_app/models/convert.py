@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import re
 import shutil
 import tempfile
 import warnings
@@ -22,6 +23,7 @@ from rag_app.models.recipe import UnsupportedModelError
 from rag_app.models.runtime import import_openvino
 
 _log = logging.getLogger(__name__)
+_NAME = re.compile(r"[0-9a-f]{32}")  # of the folder of a graph
 
 
 def converted_graph(folder: ModelFolder, cache_dir: Path, *, limit_mb: int) -> Path:
@@ -115,7 +117,12 @@ def _undisturbed_logging() -> Iterator[None]:
 
 
 def _prune(home: Path, limit: int, *, keep: Path) -> None:
-    graphs = [path for path in home.iterdir() if (path / "model.xml").is_file()]
+    # Only what was made above, by its name: a folder of the user's may lie there as well.
+    graphs = [
+        path
+        for path in home.iterdir()
+        if _NAME.fullmatch(path.name) and not path.is_symlink() and (path / "model.xml").is_file()
+    ]
     sizes = {path: sum(file.stat().st_size for file in path.iterdir()) for path in graphs}
     total = sum(sizes.values())
     for path in sorted(graphs, key=lambda path: path.stat().st_mtime):

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -13,12 +14,23 @@ from rag_app.cli.cache import IndexCache, key_of
 from rag_app.settings import Settings
 
 
-def filled(cache: IndexCache, key: str, size: int, used: float) -> None:
-    with cache.change(key, wait=0) as folder:
+def key(name: str) -> str:
+    """Return a key of the form of the cache's own; equal names, equal keys."""
+    digest = hashlib.sha256(name.encode()).hexdigest()
+    return f"{digest[:40]}-{digest[40:52]}"
+
+
+def left(cache: IndexCache) -> list[str]:
+    """Return what lies in the cache, but its mark."""
+    return sorted(path.name for path in cache.root.iterdir() if path.name != "CACHEDIR.TAG")
+
+
+def filled(cache: IndexCache, name: str, size: int, used: float) -> None:
+    with cache.change(key(name), wait=0) as folder:
         folder.mkdir()
         (folder / "data").write_bytes(b"x" * size)
-        cache.note(key, [f"{key}.pdf"], complete=True)
-    os.utime(cache.root / f"{key}.lock", (used, used))
+        cache.note(key(name), [f"{name}.pdf"], complete=True)
+    os.utime(cache.root / f"{key(name)}.lock", (used, used))
 
 
 @pytest.fixture
@@ -31,21 +43,21 @@ def cache(tmp_path):
 def test_the_cache_is_for_its_owner_alone(cache):
     cache.root.chmod(0o755)
     cache.prepare()
-    with cache.change("k", wait=0):
+    with cache.change(key("k"), wait=0):
         assert cache.root.stat().st_mode & 0o777 == 0o700
-        assert (cache.root / "k").stat().st_mode & 0o777 == 0o700
+        assert (cache.root / key("k")).stat().st_mode & 0o777 == 0o700
 
 
 def test_what_was_put_there_is_there_the_next_time(cache):
     filled(cache, "k", 10, used=1)
-    with cache.use("k") as folder:
+    with cache.use(key("k")) as folder:
         assert (folder / "data").read_bytes() == b"x" * 10
 
 
 def test_of_what_was_never_put_there_no_trace_is_left(cache):
-    with cache.use("k") as folder:
+    with cache.use(key("k")) as folder:
         assert folder is None
-    assert list(cache.root.iterdir()) == []
+    assert left(cache) == []
 
 
 def test_entries_name_file_size_and_time_of_use_last_used_first(cache):
@@ -57,18 +69,18 @@ def test_entries_name_file_size_and_time_of_use_last_used_first(cache):
 
 
 def test_trim_removes_what_was_not_used_for_longest(cache):
-    for number, key in enumerate("abc"):
-        filled(cache, key, 450_000, used=3 - number)
-    assert [kept.key for kept in cache.trim()] == ["c"]
-    assert [kept.key for kept in cache.entries()] == ["a", "b"]
+    for number, name in enumerate("abc"):
+        filled(cache, name, 450_000, used=3 - number)
+    assert [kept.key for kept in cache.trim()] == [key("c")]
+    assert [kept.key for kept in cache.entries()] == [key("a"), key("b")]
 
 
 def test_trim_never_removes_what_is_in_use(cache):
     filled(cache, "used", 700_000, used=1)
     filled(cache, "idle", 700_000, used=2)
-    with cache.use("used"):
-        os.utime(cache.root / "used.lock", (1, 1))
-        assert [kept.key for kept in cache.trim()] == ["idle"]
+    with cache.use(key("used")):
+        os.utime(cache.root / f"{key('used')}.lock", (1, 1))
+        assert [kept.key for kept in cache.trim()] == [key("idle")]
 
 
 def test_trim_under_the_limit_removes_nothing(cache):
@@ -79,51 +91,51 @@ def test_trim_under_the_limit_removes_nothing(cache):
 def test_clear_removes_all_and_tells_what_is_in_use(cache):
     filled(cache, "a", 10, used=1)
     filled(cache, "b", 10, used=2)
-    with cache.use("b"):
+    with cache.use(key("b")):
         removed, in_use = cache.clear()
-    assert ([k.key for k in removed], [k.key for k in in_use]) == (["a"], ["b"])
-    assert cache.clear()[0][0].key == "b"
-    assert list(cache.root.iterdir()) == []
+    assert ([k.key for k in removed], [k.key for k in in_use]) == ([key("a")], [key("b")])
+    assert cache.clear()[0][0].key == key("b")
+    assert left(cache) == []
 
 
 def test_another_process_that_uses_an_index_keeps_it(cache):
     filled(cache, "k", 10, used=1)
     code = (
         "import sys; from pathlib import Path; from rag_app.cli.cache import IndexCache\n"
-        f"with IndexCache(Path({str(cache.root)!r}), limit_mb=1).use('k'):\n"
+        f"with IndexCache(Path({str(cache.root)!r}), limit_mb=1).use({key('k')!r}):\n"
         "    print('held', flush=True); sys.stdin.read()"
     )
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as other:
         assert other.stdout.readline() == b"held\n"
-        assert not cache.discard("k")
+        assert not cache.discard(key("k"))
         other.stdin.close()
         other.wait()
-    assert cache.discard("k")
+    assert cache.discard(key("k"))
 
 
 def test_a_lock_file_that_was_removed_meanwhile_is_made_anew(cache):
     filled(cache, "k", 10, used=1)
-    assert cache.discard("k")
-    with cache.change("k", wait=0) as folder:
+    assert cache.discard(key("k"))
+    with cache.change(key("k"), wait=0) as folder:
         assert not folder.exists()
-        assert not cache.discard("k")
+        assert not cache.discard(key("k"))
 
 
 def test_what_is_in_use_is_not_changed_and_what_is_changed_not_used(cache):
     filled(cache, "k", 10, used=1)
     locked = pytest.raises(IndexLockedError, match="another process uses")
-    with cache.use("k"), cache.use("k"), locked, cache.change("k", wait=0.05):
+    with cache.use(key("k")), cache.use(key("k")), locked, cache.change(key("k"), wait=0.05):
         pass
     told = []
     with ThreadPoolExecutor(1) as pool:
 
         def use() -> str:
-            with cache.use("k", lambda: told.append(1)) as folder:
+            with cache.use(key("k"), lambda: told.append(1)) as folder:
                 return (folder / "data").read_text()
 
-        with cache.change("k", wait=0) as folder:
+        with cache.change(key("k"), wait=0) as folder:
             waiting = pool.submit(use)
             while not told:
                 assert not waiting.done()
@@ -134,18 +146,18 @@ def test_what_is_in_use_is_not_changed_and_what_is_changed_not_used(cache):
 def test_a_removal_that_is_killed_leaves_no_half_of_an_index(cache, monkeypatch):
     filled(cache, "k", 10, used=1)
     monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)  # killed before it
-    assert cache.discard("k")
-    with cache.use("k") as folder:
+    assert cache.discard(key("k"))
+    with cache.use(key("k")) as folder:
         assert folder is None
     monkeypatch.undo()
     assert len(cache.clear()[0]) == 1
-    assert list(cache.root.iterdir()) == []
+    assert left(cache) == []
 
 
 def test_the_lock_of_a_run_that_was_killed_before_it_made_anything_is_cleared(cache):
-    (cache.root / "k.lock").touch()
+    (cache.root / f"{key('k')}.lock").touch()
     assert cache.clear() == ([], [])
-    assert list(cache.root.iterdir()) == []
+    assert left(cache) == []
 
 
 def test_an_empty_cache_has_no_entries(cache):
@@ -155,9 +167,9 @@ def test_an_empty_cache_has_no_entries(cache):
 
 def test_a_damaged_note_costs_the_name_only(cache):
     filled(cache, "k", 10, used=1)
-    (cache.root / "k" / "about.json").write_text("{")
+    (cache.root / key("k") / "about.json").write_text("{")
     assert cache.entries()[0].files == ()
-    assert not cache.is_complete("k")
+    assert not cache.is_complete(key("k"))
 
 
 def test_a_cache_of_somebody_else_is_refused(cache, monkeypatch):
