@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.errors import FilterError, IndexNotFoundError
+from pipelines.errors import (
+    FilterError,
+    IndexEmptyError,
+    IndexLockedError,
+    IndexNotFoundError,
+    IndexReadOnlyError,
+)
 from rag_app.cli.filters import filters_of
 from rag_app.cli.loading import begin
 from rag_app.cli.options import DEFAULT_INDEX
@@ -50,7 +57,25 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
             stack.enter_context(index.open(path, settings=settings, loading=begun))
             for path, begun in loading.items()
         )
+        _refuse_empty(parts)
         yield Source(_joined(parts), parts)
+
+
+def _refuse_empty(parts: Sequence[Index]) -> None:
+    """Accept indexes that hold something: the documents of an empty one say nothing at all.
+
+    Raises:
+        IndexEmptyError: nothing was ingested into any of them.
+    """
+    for part in parts:
+        with part.store.snapshot() as snapshot:
+            if not snapshot.is_empty():
+                return
+    raise IndexEmptyError(
+        f"there is nothing in {', '.join(str(part.path) for part in parts)}: "
+        "no file was ingested, or all were removed",
+        hint="put files in with `rag ingest PATH… --index FOLDER`",
+    )
 
 
 def _index_class() -> type[Index]:
@@ -64,16 +89,41 @@ def _index_class() -> type[Index]:
     return Index
 
 
-def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> Index:
-    """Open the index at a path; make an empty one where there is none."""
+@contextmanager
+def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> Iterator[Index]:
+    """Open the index at a path; make one where there is none, which goes if nothing came into it.
+
+    An empty index would answer "not in the documents" ever after.
+    """
     from rag_app.index import Index
 
     settings = current.settings
     try:
         # First, because making one loads the embedding model.
-        return Index.open(path, settings=settings)
+        index = Index.open(path, settings=settings)
     except IndexNotFoundError:
-        return Index.create(path, pipelines=pipelines, settings=settings, exist_ok=True)
+        with _made(path):
+            create = partial(Index.create, path, pipelines=pipelines, settings=settings)
+            with create(exist_ok=True) as index:
+                yield index
+    else:
+        with index:
+            yield index
+
+
+@contextmanager
+def _made(path: Path) -> Iterator[None]:
+    from rag_app.store.place import remove_folders
+    from rag_app.store.sqlite import is_index, remove_if_empty
+
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    try:
+        yield
+    finally:
+        # Whoever writes to it meanwhile makes it an index that is of use.
+        with suppress(IndexLockedError, IndexNotFoundError, IndexReadOnlyError):
+            if is_index(path) and remove_if_empty(path):
+                remove_folders(missing)
 
 
 def chosen(
