@@ -35,7 +35,8 @@ MOUNTS = Path("/proc/mounts")
 _PAUSE = 0.05  # seconds between two tries
 _WIDTH = 20  # characters of the holder's process number in the lock file
 _LIMIT = 4096  # bytes of a lock file that are read
-_OURS = re.compile(rb"(\d[\d ]{19}\n([a-z0-9.-]+\n)*)?")  # what a lock file of ours holds
+# What a lock file of ours holds, or the beginning of it, which a kill or a power cut leaves.
+_OURS = re.compile(rb"\0*|(?=[\d ]{1,20}\Z)\d+ *|(?=[\d ]{20}\n)\d+ *\n([a-z0-9.-]+\n)*[a-z0-9.-]*")
 
 
 class HeldLock:
@@ -77,7 +78,8 @@ def recorded_drafts(path: Path) -> tuple[str, ...]:
 def _drafts(content: bytes) -> tuple[str, ...]:
     if not _OURS.fullmatch(content):
         return ()
-    return tuple(content[_WIDTH + 1 :].decode("ascii").split())
+    lines, _, _torn = content[_WIDTH + 1 :].rpartition(b"\n")
+    return tuple(lines.decode("ascii").split())
 
 
 def file_system(path: Path, mounts: Path | None = None) -> str:

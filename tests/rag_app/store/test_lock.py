@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from pipelines.errors import IndexLockedError, IndexReadOnlyError
+from pipelines.errors import IndexLockedError, IndexReadOnlyError, IndexUnsafeError
 from rag_app.store import lock
-from rag_app.store.lock import file_system, refuse_network_drive, writer_lock
+from rag_app.store.lock import (
+    file_system,
+    recorded_drafts,
+    refuse_network_drive,
+    writer_lock,
+)
 from rag_app.store.protocol import Store
 
 MOUNTS = """\
@@ -135,3 +142,60 @@ def test_a_lock_that_cannot_be_made_is_read_only(tmp_path: Path) -> None:
         writer_lock(tmp_path / "missing" / "lock", timeout=0),
     ):
         pass
+
+
+WHOLE = f"{4711:<20}\nindex.sqlite.0123456789abcdef.new\nrag-derived\n".encode()
+
+
+def test_any_beginning_of_a_lock_file_of_ours_is_taken_for_one(tmp_path: Path) -> None:
+    """As a kill in the middle of its writing leaves it."""
+    path = tmp_path / "lock"
+    for size in range(len(WHOLE) + 1):
+        path.write_bytes(WHOLE[:size])
+        lines = WHOLE[:size].decode().split("\n")[1:-1]
+        with writer_lock(path, timeout=0) as held:
+            assert held.drafts() == tuple(lines)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"mine", b"4711 words of mine", b"4711\n", WHOLE + b"../x\n", b" ", b"\0x", b"1" * 21],
+)
+def test_a_file_of_another_program_is_not_taken_for_the_lock(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "lock"
+    path.write_bytes(content)
+    with pytest.raises(IndexUnsafeError, match="not the lock file"), writer_lock(path, timeout=0):
+        pass
+    assert path.read_bytes() == content
+
+
+def test_what_is_recorded_is_read_by_the_next_holder_until_another_is(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    with writer_lock(path, timeout=0) as held:
+        held.record("rag-merging-0123456789abcdef", "rag-derived")
+        assert recorded_drafts(path) == held.drafts()
+    with writer_lock(path, timeout=0) as held:
+        assert held.drafts() == ("rag-merging-0123456789abcdef", "rag-derived")
+        held.record()
+        assert recorded_drafts(path) == held.drafts() == ()
+
+
+def test_a_lock_file_that_was_removed_while_somebody_waited_is_not_held_by_two(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "lock"
+    with ThreadPoolExecutor(1) as pool, writer_lock(path, timeout=0):
+        told = threading.Event()
+
+        def wait() -> bool:
+            with writer_lock(path, timeout=10, on_wait=lambda _: told.set()):
+                with pytest.raises(IndexLockedError), writer_lock(path, timeout=0):
+                    pass
+                return path.exists()
+
+        waiting = pool.submit(wait)
+        assert told.wait(10)
+        path.unlink()
+    assert waiting.result(10)
