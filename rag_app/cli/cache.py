@@ -116,20 +116,24 @@ class IndexCache:
             raise _refused(f"the cache {self.root} belongs to another user")
         if not self._is_marked():
             self._refuse_others()
+            (self.root / _MARK).unlink(missing_ok=True)  # torn by a kill
             _write_new(self.root / _MARK, _MARKED)
         self.root.chmod(_PRIVATE)
 
     def _is_marked(self) -> bool:
-        try:
-            return (self.root / _MARK).read_text(encoding="utf-8") == _MARKED
-        except (OSError, UnicodeDecodeError):
-            return False
+        return self._mark() == _MARKED
+
+    def _mark(self) -> str | None:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            return (self.root / _MARK).read_text(encoding="utf-8")
+        return None
 
     def _refuse_others(self) -> None:
         """Accept a root that is empty, or holds what an earlier version kept."""
-        others = sorted(
-            path.name for path in self.root.iterdir() if not _is_ours(path.name.removesuffix(_LOCK))
-        )
+        mark = self._mark()
+        torn = {_MARK} if mark is not None and _MARKED.startswith(mark) else set()
+        names = {path.name for path in self.root.iterdir()} - torn
+        others = sorted(name for name in names if not _is_ours(name.removesuffix(_LOCK)))
         if others:
             said = ", ".join(map(repr, others[:_NAMED]))
             raise _refused(f"the cache {self.root} holds other things ({said})")
@@ -166,6 +170,10 @@ class IndexCache:
         draft = about.with_suffix(f".{secrets.token_hex(4)}.new")
         _write_new(draft, json.dumps({"files": list(files), "complete": complete}))
         draft.replace(about)
+
+    def is_noted(self, key: str) -> bool:
+        """Tell whether the run that made the index came to its end."""
+        return bool(_about(self.root / key))
 
     def is_complete(self, key: str) -> bool:
         """Tell whether all was done when the index was made."""

@@ -143,7 +143,8 @@ class Keeper:
         with ExitStack() as held:
             parts = [self._part(*one, held, finished=False) for one in contents.items()]
             folder = held.enter_context(self._cache.change(key, wait=_WAIT))
-            if self._holds(folder, contents) and not self._writes_pieces:
+            whole = self._holds(folder, contents) and self._cache.is_noted(key)
+            if whole and not self._writes_pieces:
                 return  # made by another process meanwhile
             self._cache.empty(key)
             self._merge_into(folder, parts, contents).close()
@@ -276,6 +277,8 @@ class Keeper:
         return key_of(contents, self._current.settings, self._pipelines)
 
     def _unfinished(self, key: str) -> bool:
+        if not self._cache.is_noted(key):
+            return True  # killed before its end: what is derived may be missing
         return self._writes_pieces and not self._cache.is_complete(key)
 
     def _tell_wait(self) -> None:

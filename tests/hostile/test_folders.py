@@ -249,14 +249,16 @@ def test_a_pipe_in_an_index_is_refused_and_nobody_waits(tmp_path: Path, name: st
 
 def test_another_programs_database_is_not_even_opened(tmp_path: Path) -> None:
     """SQLite would move its log into it, and remove the log."""
-    sql = sqlite3.connect(tmp_path / DATABASE)
+    place = tmp_path / "theirs"
+    place.mkdir()
+    sql = sqlite3.connect(place / DATABASE)
     sql.execute("PRAGMA journal_mode = WAL")
     sql.execute("CREATE TABLE mine (x)")
-    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    for attempt in (lambda: open_store(tmp_path), lambda: make(tmp_path)):
+    before = {path.name: path.read_bytes() for path in place.iterdir()}
+    for attempt in (lambda: open_store(place), lambda: make(place)):
         with pytest.raises(RagError):
             attempt()
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    assert {path.name: path.read_bytes() for path in place.iterdir()} == before
     sql.close()
 
 
@@ -346,14 +348,15 @@ def pin(sql: sqlite3.Connection) -> sqlite3.Connection:
 def test_a_folder_of_the_user_that_is_named_as_the_cache_is_left_as_it_is(
     tmp_path: Path, name: str
 ) -> None:
-    mine = put(tmp_path, name)
-    tmp_path.chmod(0o755)
-    cache = IndexCache(tmp_path, limit_mb=0)
+    place = tmp_path / "theirs"
+    mine = put(place, name)
+    place.chmod(0o755)
+    cache = IndexCache(place, limit_mb=0)
     with pytest.raises(StoreError, match="holds other things"):
         cache.prepare()
     assert (cache.entries(), cache.trim(), cache.clear()) == ([], [], ([], []))
     assert mine.read_text() == "x"
-    assert tmp_path.stat().st_mode & 0o777 == 0o755
+    assert place.stat().st_mode & 0o777 == 0o755
 
 
 def test_what_is_put_into_the_cache_later_is_not_cleared(tmp_path: Path) -> None:
