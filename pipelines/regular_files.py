@@ -1,0 +1,69 @@
+"""Opening files for reading: regular ones only, without ever waiting.
+
+Opening a named pipe waits for somebody to write into it, and reading a device may never
+end. What is asked of a path first may not hold any more when it is opened: so it is
+opened without waiting, and asked then.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from io import BufferedReader
+from pathlib import Path
+
+from pipelines.errors import NotPdfError
+from pipelines.file_names import printable
+
+_HINT = "check the path: only regular files are read"
+# Not on every system: where they are missing, there are no named pipes in folders.
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOCTTY", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+_KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+
+
+def open_regular(path: Path) -> BufferedReader:
+    """Open a regular file for reading; links are followed.
+
+    Raises:
+        NotPdfError: it is something else: a folder, a named pipe, a socket, a device.
+        OSError: it cannot be opened.
+    """
+    _check(path, status(path).st_mode)  # a device may do something when it is opened
+    descriptor = os.open(path, _FLAGS)
+    try:
+        _check(path, os.fstat(descriptor).st_mode)
+        return os.fdopen(descriptor, "rb")
+    except BaseException:
+        os.close(descriptor)
+        raise
+
+
+def status(path: Path) -> os.stat_result:
+    """Return what the system says of a path; links are followed.
+
+    Raises:
+        OSError: nothing can be said of it, or nothing on this system can have this name.
+    """
+    try:
+        return path.stat()
+    except ValueError as error:  # it holds a NUL, or what is no character
+        raise OSError(errno.EINVAL, "no file can have this name", printable(path)) from error
+
+
+def _check(path: Path, mode: int) -> None:
+    if not stat.S_ISREG(mode):
+        what = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise NotPdfError(f"{printable(path)}: it is {what}, not a file", hint=_HINT)
