@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from llama_index.core.schema import BaseNode, Document
 
+from pipelines.errors import NoTextError
+from pipelines.file_names import original, printable, storable
 from pipelines.page_map import Page
 from pipelines.pages import join_pages
 from pipelines.readers import Limits, RawPdf, reader_fingerprint
 from pipelines.reading import DEFAULT_READER, READERS, ReadPdf, content_hash, read_file
 from pipelines.text import content_words, sanitise, search_terms
+from pipelines.user_metadata import storable_metadata
 
 __all__ = [
     "DOCUMENT_KEYS",
@@ -31,15 +34,15 @@ __all__ = [
 ]
 
 # Metadata of a Document that only it carries; its nodes do not.
-DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "page_map"})
-_OWN_KEYS = ("file_name", "file_path", "title", "content_hash", "reader", "read_by", "page_map")
+DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "own_title", "page_map"})
+_OWN_KEYS = ("file_name", "file_path", "title", *sorted(DOCUMENT_KEYS))
 # What says where a file lies or when it was touched, and not what is in it; the names are
 # those that LlamaIndex's readers write.
 _NOT_CONTENT = frozenset(
     (
         *("file_name", "file_path", "file_type", "file_size"),
         *("creation_date", "last_modified_date", "last_accessed_date"),
-        *("content_hash", "reader", "read_by"),
+        *("content_hash", "reader", "read_by", "own_title"),
     )
 )
 _LONGEST_TITLE = 160
@@ -71,14 +74,16 @@ def document_of(read: ReadPdf) -> Document:
     """Return the Document of what a reader gave for a file."""
     pages = read.raw.pages
     text, spans = join_pages([page.text for page in pages], [page.label for page in pages])
+    own = own_title(read.raw)
     placed = [
         Page(number, page.label, start, end, page.text)
         for number, (page, (start, end)) in enumerate(zip(pages, spans, strict=True), start=1)
     ]
     metadata = {
-        "file_name": read.path.name,
-        "file_path": str(read.path),
-        "title": title_of(read.path.stem, read.raw),
+        "file_name": printable(read.path.name),
+        "file_path": printable(read.path),
+        "title": title_of(read.path.stem, own),
+        "own_title": own,
         "content_hash": read.content_hash,
         "reader": reader_fingerprint(read.reader),
         "read_by": reader_fingerprint(read.read_by),
@@ -94,44 +99,29 @@ def hidden_keys(document: Document) -> Document:
     return document
 
 
-def title_of(stem: str, raw: RawPdf) -> str:
-    """Return the cleaned file stem, and the PDF's own title where page 1 confirms it."""
+def own_title(raw: RawPdf) -> str:
+    """Return the PDF's own title where page 1 confirms it, else what it shows in large type."""
+    own = raw.title if _words(raw.title) & _words(raw.pages[0].text) else raw.largest
+    return own[:_LONGEST_TITLE].strip()
+
+
+def title_of(stem: str, own: str) -> str:
+    """Return the cleaned file stem and the file's own title, unless the stem says all of that."""
     name = clean_stem(stem)
-    own = raw.title
-    if not _words(own) & _words(raw.pages[0].text):
-        own = raw.largest
-    return _joined(name, own[:_LONGEST_TITLE].strip())
-
-
-def retitled(title: str, before: Iterable[str], now: Sequence[str]) -> str:
-    """Return the title of a file that was renamed: its own one stays, the name in it follows.
-
-    An own title that was left out, because the old name said all of it, stays left out.
-
-    Args:
-        title: what :func:`title_of` gave under one of the names ``before``.
-        before: names (paths) of the file until now.
-        now: its names from now on; the first one gets into the title.
-    """
-    if any(_after_name(title, name) is not None for name in now):
-        return title
-    owns = (own for name in before if (own := _after_name(title, name)) is not None)
-    own = next(owns, None)
-    return title if own is None else _joined(clean_stem(Path(now[0]).stem), own)
-
-
-def _joined(name: str, own: str) -> str:
     if not own or set(search_terms(own)) <= set(search_terms(name)):
         return name
     return f"{name}, {own}" if name else own
 
 
-def _after_name(title: str, path: str) -> str | None:
-    """Return what follows the file's name in a title; None where it does not begin with it."""
-    name = clean_stem(Path(path).stem)
-    if title == name:
-        return ""
-    return title.removeprefix(f"{name}, ") if title.startswith(f"{name}, ") else None
+def retitled(metadata: Mapping[str, Any], name: str) -> str:
+    """Return the title of a file that is called ``name`` (a printed path) from now on.
+
+    It is the title that the file would have if it were read under this name. A
+    Document of the user's keeps the title that he gave it.
+    """
+    if not metadata.get("reader") or "own_title" not in metadata:
+        return str(metadata.get("title", ""))
+    return title_of(PurePath(original(name)).stem, str(metadata["own_title"]))
 
 
 def _words(text: str) -> set[str]:
@@ -155,32 +145,46 @@ def page_map(document: BaseNode) -> list[Page]:
 def adopt(document: Document) -> Document:
     """Return a copy of a user's Document in our form.
 
-    Its text is sanitised. Its content hash is that of its text and metadata
-    (paths and times aside); without an id of its own that hash becomes the id.
-    A page map of ours stays; a number in ``page_label`` makes the whole one page.
+    Its text is sanitised, its names are printable, its metadata storable. Its content
+    hash is that of its text and metadata (paths and times aside); without an id of its
+    own that hash becomes the id. A page map of ours stays; a number in ``page_label``
+    makes the whole one page.
+
+    Raises:
+        NoTextError: it has no text.
+        ConfigError: its metadata cannot be stored.
     """
-    if document.metadata.get("reader") and document.metadata.get("content_hash"):
-        return document.model_copy(deep=True)
-    text = sanitise(document.text)
-    metadata = {"file_name": "", "file_path": "", **document.metadata}
-    metadata.setdefault("title", clean_stem(Path(str(metadata["file_name"])).stem))
-    content = [text, metadata_for_hash(document.metadata)]
-    digest = content_hash(json.dumps(content, sort_keys=True, default=str).encode("ascii"))
+    text, given = sanitise(document.text), storable_metadata(document.metadata)
+    if not any(char.isprintable() and not char.isspace() for char in text):
+        raise NoTextError("it has no text", hint="leave it out, or give its text")
+    if text == document.text and given.get("reader") and given.get("content_hash"):
+        return document.model_copy(deep=True, update={"metadata": given})
+    metadata = {**given, **printable_names(document.metadata)}
+    stem = PurePath(original(metadata["file_name"])).stem
+    metadata["title"] = str(given.get("title", clean_stem(stem)))
+    content = [text, metadata_for_hash(given)]
+    digest = content_hash(json.dumps(content, sort_keys=True).encode("ascii"))
     metadata |= {
         "content_hash": digest,
         "reader": "",
         "page_map": _adopted_pages(document, text),
     }
-    own_id = document.id_ if "id_" in document.model_fields_set else digest
+    own_id = storable(document.id_) if "id_" in document.model_fields_set else ""
     return hidden_keys(
         Document(
-            id_=own_id,
+            id_=own_id or digest,
             text=text,
             metadata=metadata,
             excluded_embed_metadata_keys=list(document.excluded_embed_metadata_keys),
             excluded_llm_metadata_keys=list(document.excluded_llm_metadata_keys),
         )
     )
+
+
+def printable_names(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return what a user's metadata says of the file's name and path, in printable form."""
+    values = {key: metadata.get(key) for key in ("file_name", "file_path")}
+    return {key: "" if one is None else printable(str(one)) for key, one in values.items()}
 
 
 def metadata_for_hash(metadata: Mapping[str, Any]) -> dict[str, Any]:

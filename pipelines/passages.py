@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from llama_index.core.schema import (
     BaseNode,
@@ -17,12 +18,14 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from pipelines.documents import hidden_keys, metadata_for_hash
+from pipelines.documents import hidden_keys, metadata_for_hash, printable_names
 from pipelines.errors import ConfigError
+from pipelines.file_names import storable
 from pipelines.nodes import hidden_from_llm, node_id, text_hash
 from pipelines.scripts import script_of
 from pipelines.splitting import Span
 from pipelines.text import sanitise
+from pipelines.user_metadata import storable_metadata
 
 _BETWEEN = "\n\n"
 _PLACE = ("file_name", "file_path", "page_label", "title", "heading")
@@ -39,11 +42,45 @@ def passages(nodes: Sequence[BaseNode]) -> list[tuple[Document, list[BaseNode]]]
     Raises:
         ConfigError: a piece points at no passage given, or a node has no text.
     """
+    return [group.adopted() for group in groups_of(nodes)]
+
+
+@dataclass(frozen=True)
+class Group:
+    """The passages of one document, not yet in our form.
+
+    Attributes:
+        name: id of the document, or of its only passage.
+        nodes: the passages.
+        pieces: what is searched for them, by the passage's id.
+    """
+
+    name: str
+    nodes: Sequence[BaseNode]
+    pieces: Mapping[str, Sequence[IndexNode]]
+
+    def adopted(self) -> tuple[Document, list[BaseNode]]:
+        """Return the document and its nodes in our form.
+
+        Raises:
+            ConfigError: a node has no text, or its metadata cannot be stored.
+        """
+        for node in (*self.nodes, *(piece for some in self.pieces.values() for piece in some)):
+            if not _text(node).strip():
+                raise ConfigError(f"node {node.node_id} has no text", hint="leave it out")
+        pieces = {storable(key): [_clean(one) for one in some] for key, some in self.pieces.items()}
+        return _adopted([_clean(node) for node in self.nodes], pieces)
+
+
+def groups_of(nodes: Sequence[BaseNode]) -> list[Group]:
+    """Return the passages of each document with their pieces.
+
+    Raises:
+        ConfigError: a piece points at no passage given.
+    """
     pieces: dict[str, list[IndexNode]] = {}
     groups: dict[str, list[BaseNode]] = {}
     for node in nodes:
-        if not _text(node).strip():
-            raise ConfigError(f"node {node.node_id} has no text", hint="leave it out")
         if isinstance(node, IndexNode):
             pieces.setdefault(node.index_id, []).append(node)
         else:
@@ -54,16 +91,39 @@ def passages(nodes: Sequence[BaseNode]) -> list[tuple[Document, list[BaseNode]]]
             f"a piece points at passage {missing!r}, which is not among the nodes given",
             hint="give the passages together with their pieces; index_id is the passage's id",
         )
-    return [_adopted(group, pieces) for group in groups.values()]
+    return [
+        Group(
+            name=group[0].ref_doc_id or group[0].node_id,
+            nodes=group,
+            pieces={n.node_id: pieces[n.node_id] for n in group if n.node_id in pieces},
+        )
+        for group in groups.values()
+    ]
+
+
+N = TypeVar("N", bound=BaseNode)
+
+
+def _clean(node: N) -> N:
+    """Return a copy whose ids and metadata can be stored."""
+    changed: dict[str, Any] = {"metadata": storable_metadata(node.metadata)}
+    names = {key: str(value) for key, value in printable_names(node.metadata).items() if value}
+    changed["metadata"] |= names
+    for key in ("id_", "index_id"):
+        value = getattr(node, key, None)
+        if isinstance(value, str) and value != storable(value):
+            changed[key] = storable(value)
+    return node.model_copy(update=changed)
 
 
 def _adopted(
-    group: Sequence[BaseNode], pieces: Mapping[str, list[IndexNode]]
+    group: Sequence[BaseNode], pieces: Mapping[str, Sequence[IndexNode]]
 ) -> tuple[Document, list[BaseNode]]:
     texts = [_text(node) for node in group]
     digest = _digest(group, pieces)
     first = group[0]
-    own_id = first.ref_doc_id or (first.node_id if _chosen(first) else digest)
+    source = storable(first.ref_doc_id or "")
+    own_id = source or (first.node_id if _chosen(first) else digest)
     metadata = {
         "file_name": first.metadata.get("file_name", ""),
         "file_path": first.metadata.get("file_path", ""),
@@ -171,7 +231,7 @@ def _text(node: BaseNode) -> str:
     return sanitise(node.get_content(metadata_mode=MetadataMode.NONE))
 
 
-def _digest(group: Sequence[BaseNode], pieces: Mapping[str, list[IndexNode]]) -> str:
+def _digest(group: Sequence[BaseNode], pieces: Mapping[str, Sequence[IndexNode]]) -> str:
     content = [
         [_identity(node), [_identity(piece) for piece in pieces.get(node.node_id, ())]]
         for node in group

@@ -12,7 +12,7 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.schema import BaseNode, MetadataMode
 
 from pipelines.errors import EmbeddingError, RagError
-from rag_app.ingest.parsing import searched_as
+from pipelines.searched import searched_as
 from rag_app.models.embedding import EmbeddingIdentity, count_tokens
 from rag_app.store.protocol import Vector
 

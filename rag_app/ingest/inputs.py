@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+import stat
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from llama_index.core.schema import BaseNode, Document
 
 from pipelines.documents import adopt, content_hash
-from pipelines.errors import ConfigError
-from pipelines.passages import passages
+from pipelines.errors import ConfigError, RagError
+from pipelines.file_names import absolute, printable, storable
+from pipelines.passages import Group, groups_of
+from pipelines.regular_files import status
 
 Input = str | Path | Document | BaseNode
 
@@ -21,7 +24,7 @@ class Item:
     """One thing to ingest.
 
     Attributes:
-        name: absolute path of a file, or id of a Document.
+        name: absolute path of a file, or id of a Document, in printable form.
         path: the file; ``None`` for a Document.
         document: the Document; ``None`` for a file.
         ready: passages and pieces of a Document that the user cut himself.
@@ -40,6 +43,7 @@ class Item:
         """Return the content hash.
 
         Raises:
+            ReadError: it is no regular file.
             OSError: the file cannot be read.
         """
         if self.path is not None:
@@ -70,6 +74,8 @@ class Inputs:
 def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
     """Return one item per file, Document and group of passages, none twice, in order.
 
+    What cannot be ingested is an item that says why: it stops no other.
+
     Raises:
         ConfigError: something is neither a path nor a node; a piece points nowhere.
     """
@@ -77,10 +83,9 @@ def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
     nodes: list[BaseNode] = []
     for thing in _flat(given):
         if isinstance(thing, (str, Path)):
-            _add_path(Path(thing), found)
+            _add_path(thing, found)
         elif isinstance(thing, Document):
-            document = adopt(thing)
-            found.items.append(Item(document.id_, document=document))
+            found.items.append(_adopted(thing))
         elif isinstance(thing, BaseNode):
             nodes.append(thing)
         else:
@@ -88,21 +93,20 @@ def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
                 f"{type(thing).__name__} cannot be ingested",
                 hint="give paths of PDF files or folders, Documents, or nodes",
             )
-    for document, ready in passages(nodes) if nodes else ():
-        found.items.append(Item(document.id_, document=document, ready=ready))
+    found.items.extend(map(_passages, groups_of(nodes) if nodes else ()))
     unique = {item.name: item for item in reversed(found.items)}
     return Inputs(list(reversed(unique.values())), found.folders)
 
 
-def absolute(path: str | Path) -> str:
-    """Return the name under which a path is recorded: absolute, links not followed."""
-    return os.path.abspath(path)  # noqa: PTH100  # resolve() would follow links
+def pdfs_below(folder: Path, failed: Callable[[OSError], None] | None = None) -> list[Path]:
+    """Return what is named like a PDF below a folder, sorted, but for what is hidden.
 
-
-def pdfs_below(folder: Path) -> list[Path]:
-    """Return the PDF files below a folder, sorted; hidden files and folders are passed over."""
+    Args:
+        folder: where to look; folders that are links are passed over.
+        failed: told of each folder that cannot be looked into.
+    """
     found = []
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(folder, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [
             Path(place, name)
@@ -112,18 +116,62 @@ def pdfs_below(folder: Path) -> list[Path]:
     return found
 
 
-def _add_path(path: Path, found: Inputs) -> None:
-    name = absolute(path)
-    if path.is_dir():
-        found.folders.append(Path(name))
-        below = pdfs_below(Path(name))
-        if not below:
-            found.items.append(Item(name, error="there is no PDF in this folder"))
-        found.items.extend(Item(str(file), path=file) for file in below)
-    elif path.is_file():
-        found.items.append(Item(name, path=Path(name)))
+def _adopted(document: Document) -> Item:
+    name = printable(storable(document.id_))
+    try:
+        adopted = adopt(document)
+    except RagError as error:
+        return Item(name, error=error.message, hint=error.hint)
+    except Exception as error:  # whatever the values in it do when they are written down
+        return _unusable(name, error)
+    return Item(printable(adopted.id_), document=adopted)
+
+
+def _passages(group: Group) -> Item:
+    name = printable(storable(group.name))
+    try:
+        document, ready = group.adopted()
+    except RagError as error:
+        return Item(name, error=error.message, hint=error.hint)
+    except Exception as error:
+        return _unusable(name, error)
+    return Item(printable(document.id_), document=document, ready=ready)
+
+
+def _unusable(name: str, error: Exception) -> Item:
+    why = f"it cannot be stored: {type(error).__name__}: {error}"
+    return Item(name, error=why, hint="give plain values: texts, numbers, lists of them")
+
+
+def _add_path(given: str | Path, found: Inputs) -> None:
+    if not str(given):
+        error = "an empty name is no path"
+        found.items.append(Item('""', error=error, hint="give . for the current folder"))
+        return
+    name, path = absolute(given), Path(os.path.abspath(given))  # noqa: PTH100  # links stay
+    try:
+        is_folder = stat.S_ISDIR(status(path).st_mode)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError) and not os.path.lexists(path)
+        why = "there is no such file" if missing else str(error.strerror)
+        found.items.append(Item(name, error=why, hint="check the path"))
+        return
+    if is_folder:
+        _add_folder(path, found)
     else:
-        found.items.append(Item(name, error="there is no such file", hint="check the path"))
+        found.items.append(Item(name, path=path))
+
+
+def _add_folder(folder: Path, found: Inputs) -> None:
+    closed: list[OSError] = []
+    below = pdfs_below(folder, closed.append)
+    found.folders.append(folder)
+    found.items.extend(Item(printable(file), path=file) for file in below)
+    for error in closed:
+        why, hint = f"{error.strerror}: what is in it was left out", "check its permissions"
+        found.items.append(Item(absolute(error.filename), error=why, hint=hint))
+    if not below and not closed:
+        found.items.append(Item(printable(folder), error="there is no PDF in this folder"))
 
 
 def _flat(given: Iterable[Input | Iterable[Input]]) -> Iterable[Input]:

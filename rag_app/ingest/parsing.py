@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,12 +15,12 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from pipelines.analysers import DEFAULT, FURTHER, Analyser
+from pipelines.analysers import FURTHER, Analyser
 from pipelines.child_parent import ChildParentParser
 from pipelines.documents import document_of
-from pipelines.nodes import header_of
 from pipelines.noted_sentences import NotedSentences
 from pipelines.reading import ReadPdf
+from pipelines.searched import counted_terms, searched_as
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.structure import structure_of
 from rag_app.store.protocol import IndexConfig
@@ -102,11 +101,7 @@ def _noted(text: str) -> NotedSentences:
 
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:
     """Return the counted search terms of the nodes whose kind is one of ``words``."""
-    return {
-        node.node_id: dict(Counter(DEFAULT.terms(_searched(node))))
-        for node in nodes
-        if searched_as(node) in words
-    }
+    return {node.node_id: counted_terms(node) for node in nodes if searched_as(node) in words}
 
 
 def _listed(
@@ -116,24 +111,11 @@ def _listed(
     if not analyser.serves_document(document.text):
         return {}
     return {
-        node.node_id: dict(Counter(analyser.terms(_searched(node))))
+        node.node_id: counted_terms(node, analyser)
         for node in nodes
         if searched_as(node) == "parent"
         and analyser.serves_passage(node.get_content(MetadataMode.NONE))
     }
-
-
-def searched_as(node: BaseNode) -> str:
-    """Return the kind under which a node is searched: a ready passage is one of the parents."""
-    kind = str(node.metadata["kind"])
-    return "parent" if kind == "passage" else kind
-
-
-def _searched(node: BaseNode) -> str:
-    """Return what BM25 searches: in front of what is read stand its title and heading."""
-    text = node.get_content(metadata_mode=MetadataMode.NONE)
-    header = header_of(node) if searched_as(node) == "parent" else ""
-    return f"{header}\n{text}" if header else text
 
 
 def _nodes(document: Document, chunking: Chunking, parent_size: int) -> list[BaseNode]:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pipelines.errors import ConfigError
-from rag_app.ingest.inputs import absolute
+from pipelines.file_names import (
+    absolute_form,
+    base_name,
+    composed,
+    forms,
+    meant,
+    original,
+    printable,
+)
 from rag_app.ingest.report import RemoveReport
-from rag_app.store.codec import base_name
 from rag_app.store.protocol import Store, Writer
 
 
@@ -38,10 +45,10 @@ def remove(
         found: dict[str, None] = {}
         unknown = []
         for name in names:
-            matches = find_names(str(name), known)
+            matches = find_names(os.fspath(name), known)
             found |= dict.fromkeys(matches)
             if not matches:
-                unknown.append(str(name))
+                unknown.append(printable(original(os.fspath(name))))
         count = writer.remove(found) if found else 0
     return RemoveReport(tuple(found), tuple(unknown), count)
 
@@ -49,24 +56,39 @@ def remove(
 def find_names(name: str, known: Iterable[str]) -> list[str]:
     """Return the names in the index that are meant by ``name``.
 
+    A path, a file name and an id are found as they are printed and as they are, and
+    under NFC where none is the same to the letter.
+
     Raises:
-        ConfigError: it is a file name, and several paths end with it.
+        ConfigError: it means a file, and several are called so.
     """
     known = list(known)
-    path = absolute(name)
-    for exact in (name, path):
-        if exact in known:
-            return [exact]
-    below = [one for one in known if Path(one).is_relative_to(path)]
-    if below:
-        return below
-    same = [one for one in known if base_name(one) == name]
-    if len(same) > 1:
+    if not name:
+        return []
+    paths = forms(absolute_form(name))
+    exact = meant((*forms(name), *paths), known)
+    if exact:
+        return _one(name, exact)
+    for path in paths:
+        below = [one for one in known if _is_below(one, path)]
+        if below:
+            return below
+    base = {one: base_name(one) for one in known}
+    called = meant(forms(name), set(base.values()))
+    return _one(name, [one for one in known if base[one] in called])
+
+
+def _is_below(name: str, folder: str) -> bool:
+    return PurePath(composed(original(name))).is_relative_to(composed(original(folder)))
+
+
+def _one(name: str, found: list[str]) -> list[str]:
+    if len(found) > 1:
         raise ConfigError(
-            f"{len(same)} files in the index are called {name!r}",
-            hint=f"give one of the paths: {', '.join(same)}",
+            f"{len(found)} files in the index are called '{printable(original(name))}'",
+            hint=f"give one of the paths: {', '.join(found)}",
         )
-    return same
+    return found
 
 
 def prune_names(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[str, ...]:
@@ -76,9 +98,20 @@ def prune_names(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[
     gone = tuple(
         name
         for name in names
-        if any(Path(name).is_relative_to(folder) for folder in folders)
-        and not os.path.lexists(name)
+        if any(Path(original(name)).is_relative_to(folder) for folder in folders)
+        and _is_gone(original(name))
     )
     if gone:
         writer.remove(gone)
     return gone
+
+
+def _is_gone(path: str) -> bool:
+    """Tell whether nothing is there; a folder that may not be looked into says nothing."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return False

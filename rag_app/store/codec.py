@@ -12,7 +12,6 @@ import re
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +26,7 @@ Ints = npt.NDArray[np.int64]
 
 BLOCK = 2000  # characters of a slice of derived text: a few of them fill a database page
 # Keys of a Document that say how it was read, not what the user said of it.
-READ_KEYS = frozenset({"read_by"})
+READ_KEYS = frozenset({"read_by", "own_title"})
 # Keys of a Document that have columns of their own, or belong to a name.
 DOCUMENT_KEYS = frozenset({"file_name", "file_path", "title", "content_hash", "reader", "page_map"})
 # Keys of a node that belong to the present name of its file, never to the node.
@@ -92,11 +91,6 @@ def blank_pages(page_map: Sequence[Mapping[str, Any]]) -> list[int]:
         for page in page_map
         if page["number"] is not None and not str(page.get("raw", "")).strip()
     ]
-
-
-def base_name(name: str) -> str:
-    """Return the file name of a path; a name that has none is its own."""
-    return PurePath(name).name or name
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import StoreError
+from pipelines.file_names import base_name, printable
 from rag_app.store import parts
 from rag_app.store.checksums import Checksums
 from rag_app.store.codec import (
     DOCUMENT_KEYS,
-    base_name,
     blank_pages,
     page_rows,
     split_blocks,
@@ -68,7 +68,8 @@ def insert_name(
 ) -> None:
     """Write one name: a path, or the id of a user's Document, which keeps its own file name."""
     file_name, file_path = base_name(name), name
-    if document is not None and name in (document.id_, document.metadata.get("file_path")):
+    own = (printable(document.id_), document.metadata.get("file_path")) if document else ()
+    if document is not None and name in own:
         file_name = str(document.metadata.get("file_name", ""))
         file_path = str(document.metadata.get("file_path", ""))
     sql.execute(

@@ -14,6 +14,7 @@ from rag_app.store.config import differences, joined_analysers, with_kinds
 from rag_app.store.contents import hash_of
 from rag_app.store.place import clear_drafts, new_merge_draft, remove_tree
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
+from rag_app.store.retitling import with_title
 from rag_app.store.schema import DATABASE, DERIVED
 from rag_app.store.sqlite import claimed, create_store, open_store
 
@@ -127,6 +128,7 @@ class _Copy:
         self._store = create_store(path, config)
         self._here: dict[str, SourceInfo] = {}
         self._documents: set[str] = set()
+        self._titles: dict[str, str] = {}
         self._stack = contextlib.ExitStack()
         self._writer: Writer = self._stack.enter_context(
             self._store.writer(durable=False)  # nobody reads it before it is whole
@@ -159,12 +161,8 @@ class _Copy:
 
         if self._names is not None:
             names = tuple(self._names[hash_of(found.document)])
-            old = str(found.document.metadata["title"])
-            new = retitled(old, found.names, names)
-            for titled in (found.document, *found.nodes):
-                if titled.metadata.get("title") == old:
-                    titled.metadata["title"] = new
-            return replace(found, names=names, origin="", origins={})
+            titled = with_title(found, retitled(found.document.metadata, names[0]))
+            return replace(titled, names=names, origin="", origins={})
         origins = {name: origin or index for name, origin in found.origins.items()}
         return replace(found, origin=found.origin or index, origins=origins)
 
@@ -175,12 +173,14 @@ class _Copy:
             found.document.id_ = f"{source.document_id} ({mark})"
         self._documents.add(found.document.id_)
         self._here[source.content_hash] = source
+        self._titles[source.content_hash] = str(found.document.metadata["title"])
         self._writer.put(found)
 
     def _join(self, known: SourceInfo, found: Prepared) -> None:
         content_hash = known.content_hash
         if known.reader == found.document.metadata.get("reader"):
             # The same nodes have the same ids: only what is missing is added.
+            found = with_title(found, self._titles[content_hash])
             self._writer.extend(replace(found, built=(found.built or frozenset()) | known.built))
         for name, origin in found.origins.items():
             self._writer.add_name(content_hash, name, origin=origin)

@@ -220,11 +220,27 @@ def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
 def release_terms(sql: sqlite3.Connection, content: int) -> None:
     """Forget the terms that only this content used; its parts go afterwards."""
     for (blob,) in sql.execute("SELECT terms FROM words WHERE content = ?", (content,)).fetchall():
-        sql.execute(
-            "UPDATE terms SET uses = uses - 1 WHERE term_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(unpack_ints(blob).tolist()),),
-        )
+        _release(sql, blob)
+    forget_unused_terms(sql)
+
+
+def delete_words(sql: sqlite3.Connection, part: int) -> None:
+    """Remove one part of words; its terms stay until the unused ones are forgotten."""
+    (blob,) = sql.execute("SELECT terms FROM words WHERE part = ?", (part,)).fetchone()
+    _release(sql, blob)
+    sql.execute("DELETE FROM words WHERE part = ?", (part,))
+
+
+def forget_unused_terms(sql: sqlite3.Connection) -> None:
+    """Remove the terms that no part uses any more."""
     sql.execute("DELETE FROM terms WHERE uses <= 0")
+
+
+def _release(sql: sqlite3.Connection, blob: bytes) -> None:
+    sql.execute(
+        "UPDATE terms SET uses = uses - 1 WHERE term_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(unpack_ints(blob).tolist()),),
+    )
 
 
 def find_terms(sql: sqlite3.Connection, terms: Sequence[str]) -> dict[str, int]:

@@ -15,6 +15,7 @@ from rag_app.store.checksums import Checksums
 from rag_app.store.config import check_config, dump_config, load_config
 from rag_app.store.connect import translated
 from rag_app.store.protocol import IndexConfig, Prepared
+from rag_app.store.retitling import recount, retitle
 from rag_app.store.sealing import check_content, check_rows, seal
 from rag_app.store.state import read_state, write_state
 
@@ -41,7 +42,8 @@ class SqliteWriter:
             gone |= self._same(content_hash, prepared.document.id_)
             self._delete(gone)
             content = contents.insert(self._sql, self._sums, prepared, config, names)
-            self._changed[content] = True
+            self._difference ^= seal(self._sql, self._sums, content, rows=True)
+            self._retitle(content)
         return "replaced" if gone else "added"
 
     def extend(self, prepared: Prepared) -> None:
@@ -77,15 +79,15 @@ class SqliteWriter:
         """Call contents (by hash) by these names and no others, all at once."""
         with self._transaction():
             rows = {self._content(content_hash): given for content_hash, given in names.items()}
-            for content, group in rows.items():
+            for content in rows:
                 self._change_names(content)
-                self._retitle(content, self._names_of(content), group)
                 self._sql.execute("DELETE FROM names WHERE content = ?", (content,))
             given = dict.fromkeys((name for group in rows.values() for name in group), "")
             self._delete(self._release(given, merging=False) - rows.keys())
             for content, group in rows.items():
                 for name in group:
                     contents.insert_name(self._sql, self._sums, content, name, "")
+                self._retitle(content)
 
     def remove(self, names: Iterable[str]) -> int:
         """Take names away; content that has none left goes. Return how many contents went."""
@@ -154,27 +156,26 @@ class SqliteWriter:
         """Take names from whatever had them; return the contents that have none left.
 
         A name that is written anew is taken from every origin; a merge keeps
-        equal names of different origins apart. A title that begins with a name that
-        is lost begins with one that is left.
+        equal names of different origins apart. The title follows the name that is
+        first now.
         """
-        lost: dict[int, list[str]] = {}
         faults: dict[int, IndexDamagedError | None] = {}
         for name, origin in names.items():
             where = "name = ? AND origin = ?" if merging else "name = ?"
             values = (name, origin) if merging else (name,)
             rows = self._sql.execute(f"SELECT content FROM names WHERE {where}", values)  # noqa: S608
             for (content,) in rows.fetchall():
-                lost.setdefault(int(content), []).append(name)
                 faults[content] = faults.get(content) or self._fault(content)
             self._sql.execute(f"DELETE FROM names WHERE {where}", values)  # noqa: S608
         gone = set()
-        for content, before in lost.items():
-            if left := self._names_of(content):
-                if fault := faults[content]:
-                    raise fault
-                self._retitle(content, before, left)
-            else:
+        for content, fault in sorted(faults.items()):
+            left = self._sql.execute("SELECT 1 FROM names WHERE content = ?", (content,))
+            if left.fetchone() is None:
                 gone.add(content)
+            elif fault is not None:
+                raise fault
+            else:
+                self._retitle(content)
         return gone
 
     def _fault(self, content: int) -> IndexDamagedError | None:
@@ -188,21 +189,14 @@ class SqliteWriter:
             return error
         return None
 
-    def _names_of(self, content: int) -> list[str]:
-        rows = self._sql.execute(
-            "SELECT name FROM names WHERE content = ? ORDER BY name_row", (content,)
-        )
-        return [name for (name,) in rows.fetchall()]
-
-    def _retitle(self, content: int, before: Sequence[str], now: Sequence[str]) -> None:
-        from pipelines.documents import retitled
-
-        (title,) = self._sql.execute(
-            "SELECT title FROM contents WHERE content = ?", (content,)
-        ).fetchone()
-        new = retitled(title, before, now)
-        if new != title:
-            self._sql.execute("UPDATE contents SET title = ? WHERE content = ?", (new, content))
+    def _retitle(self, content: int) -> None:
+        """Let the title of a content, which is whole, follow its first name, and its words."""
+        if retitle(self._sql, content):
+            check_rows(self._sql, self._sums, content)
+            # What is read for counting is compared with the seal.
+            self._difference ^= seal(self._sql, self._sums, content, rows=False)
+            recount(self._sql, self._sums, content)
+            self._changed[content] = True
 
     def _same(self, content_hash: str, document_id: str) -> set[int]:
         rows = self._sql.execute(

@@ -15,6 +15,7 @@ from pipelines.documents import (
 )
 from pipelines.errors import (
     DamagedError,
+    NoTextError,
 )
 from pipelines.page_map import pages_of
 from pipelines.structure import structure_of
@@ -117,14 +118,27 @@ def test_title_is_the_stem_and_what_page_one_confirms(tmp_path, reader, options,
 )
 def test_title_of_a_renamed_file_is_the_one_it_would_have_had(tmp_path, own, name):
     path = make_pdf(tmp_path / "tmp_17.pdf", ["The Annual Report of Acme."], **own)
-    title = read_pdf(path).metadata["title"]
+    before = read_pdf(path).metadata
     moved = path.rename(tmp_path / name)
-    assert retitled(title, [str(path)], [str(moved)]) == read_pdf(moved).metadata["title"]
+    assert retitled(before, str(moved)) == read_pdf(moved).metadata["title"]
 
 
-def test_title_stays_while_its_name_is_one_of_the_new_ones_or_is_not_in_it():
-    assert retitled("a b, Own", ["/a_b.pdf"], ["/c.pdf", "/x/a_b.pdf"]) == "a b, Own"
-    assert retitled("Own", ["/a_b.pdf"], ["/c.pdf"]) == "Own"
+def test_title_that_the_old_name_said_comes_back_under_another_name(tmp_path):
+    path = make_pdf(tmp_path / "annual_report.pdf", ["The Annual Report."], title="Annual Report")
+    before = read_pdf(path).metadata
+    assert before["title"] == "annual report"
+    assert retitled(before, "/x/zanzibar.pdf") == "zanzibar, Annual Report"
+
+
+def test_title_of_a_users_document_stays_whatever_it_is_called():
+    document = adopt(Document(text="Cats.", metadata={"title": "Mine", "own_title": "Other"}))
+    assert retitled(document.metadata, "/x/b.pdf") == "Mine"
+
+
+def test_document_without_text_is_refused_with_its_reason():
+    for text in ("", " \n", "\u200b", "\ud800"):
+        with pytest.raises(NoTextError, match="has no text"):
+            adopt(Document(text=text))
 
 
 def test_adopted_documents_keep_their_id_or_get_one_of_their_content():

@@ -240,7 +240,7 @@ def test_rename_calls_contents_by_the_given_names_alone(store: Store) -> None:
 
 def test_rename_puts_the_new_name_into_the_title(store: Store) -> None:
     content = prepared("/old_name.pdf", ["Cats."])
-    content.document.metadata["title"] = "old name, A report"
+    content.document.metadata |= {"title": "old name, A report", "own_title": "A report"}
     with store.writer() as writer:
         writer.put(content)
         writer.rename({content.document.metadata["content_hash"]: ["/new_name.pdf"]})
@@ -250,7 +250,7 @@ def test_rename_puts_the_new_name_into_the_title(store: Store) -> None:
 
 def test_title_follows_when_the_name_in_it_is_taken_away(store: Store) -> None:
     content = prepared(["/old_name.pdf", "/moved.pdf"], ["Cats."])
-    content.document.metadata["title"] = "old name, A report"
+    content.document.metadata |= {"title": "old name, A report", "own_title": "A report"}
     with store.writer() as writer:
         writer.put(content)
         writer.remove(["/old_name.pdf"])
