@@ -20,9 +20,11 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
+from pipelines.file_names import printable
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
 from pipelines.readers import Limits, RawPdf, Reader
+from pipelines.regular_files import open_regular
 
 READERS: Mapping[str, Reader] = {"pypdfium2": read_with_pypdfium2, "pypdf": read_with_pypdf}
 DEFAULT_READER = "pypdfium2"
@@ -59,23 +61,31 @@ def read_file(
             f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
         )
     try:
-        data = path.read_bytes()
+        with open_regular(path) as file:
+            data = file.read()
     except OSError as error:
         raise ReadError(
-            f"{path}: {error.strerror or error}", hint="check the path and its permissions"
+            f"{printable(path)}: {error.strerror or error}",
+            hint="check the path and its permissions",
         ) from error
     try:
         raw, read_by = _read(data, reader, password, limits or Limits())
     except ReadError as error:
-        raise type(error)(f"{path.name}: {error.message}", hint=error.hint) from error
+        named = f"{printable(path.name)}: {error.message}"
+        raise type(error)(named, hint=error.hint) from error
     return ReadPdf(path, raw, content_hash(data), reader, read_by)
 
 
 def content_hash(source: str | Path | bytes) -> str:
-    """Return the sha256, in hex, of a file's bytes."""
+    """Return the sha256, in hex, of a file's bytes.
+
+    Raises:
+        NotPdfError: the path is that of no regular file.
+        OSError: the file cannot be read.
+    """
     if isinstance(source, bytes):
         return hashlib.sha256(source).hexdigest()
-    with Path(source).open("rb") as file:
+    with open_regular(Path(source)) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 

@@ -17,6 +17,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, IndexExistsError
+from pipelines.file_names import printable
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
@@ -203,7 +204,7 @@ class Index:
             else:
                 stores.setdefault(Path(source).resolve(), Path(source))
         unique = len({path.name for path in stores}) == len(stores)
-        called = {path.name if unique else str(path): store for path, store in stores.items()}
+        called = {printable(path.name if unique else path): store for path, store in stores.items()}
         merge(called, Path(into), names=names)
         return cls.open(into, embed_model=embed_model, settings=settings)
 
@@ -215,7 +216,7 @@ class Index:
     @property
     def name(self) -> str:
         """The folder's name: what hits call ``origin`` when several indexes are asked."""
-        return self._store.path.resolve().name
+        return printable(self._store.path.resolve().name)
 
     @property
     def settings(self) -> Settings:

@@ -50,9 +50,9 @@ def _files(files: Sequence[str]) -> MetadataFilters:
         MetadataFilters,
     )
 
-    from rag_app.ingest.inputs import absolute
+    from pipelines.file_names import absolute_form
 
-    paths = [absolute(file) for file in files]
+    paths = [absolute_form(file) for file in files]
     return MetadataFilters(
         filters=[
             MetadataFilter(key="file_name", operator=FilterOperator.IN, value=list(files)),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.errors import IndexNotFoundError, ReadError
+from pipelines.file_names import base_name, printable
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, Session, UsageError, session
@@ -135,7 +136,7 @@ def ingest(
 def _check_paths(paths: Sequence[str], index: Path) -> None:
     # An empty index after a slip of the finger would answer "not in the documents" ever after.
     if not index.exists() and not any(Path(path).exists() for path in paths):
-        raise ReadError(f"{paths[0]}: there is no such file", hint="check the path")
+        raise ReadError(f"{printable(paths[0])}: there is no such file", hint="check the path")
 
 
 def _check_llm(pipelines: Sequence[str], index: Path, current: Session, *, named: bool) -> None:
@@ -172,7 +173,7 @@ def _progress(out: Output) -> Iterator[Callable[[str, str, int, int], None] | No
         task = progress.add_task("", total=None)
 
         def tell(file: str, stage: str, done: int, total: int) -> None:
-            doing = f"{_STAGES.get(stage, stage)} {Path(file).name}"
+            doing = f"{_STAGES.get(stage, stage)} {base_name(file)}"
             progress.update(task, description=doing, completed=done, total=total)
 
         yield tell
@@ -220,7 +221,7 @@ def _line(file: FileReport) -> str:
 def _reason(file: FileReport) -> str:
     """Return which file failed, why, and what to do."""
     why = file.error
-    for name in (file.file, Path(file.file).name):
+    for name in (file.file, base_name(file.file)):
         why = why.removeprefix(f"{name}: ")
     return f"{path(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
 

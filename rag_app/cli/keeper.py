@@ -78,14 +78,14 @@ class Keeper:
     def _contents(self, paths: Sequence[Path]) -> Contents:
         """Hash each file once; the same content is one, with several names."""
         from pipelines.documents import content_hash
-        from rag_app.ingest.inputs import absolute
+        from pipelines.file_names import absolute
 
         self._given = {absolute(path): path for path in paths}
         contents: dict[str, tuple[str, ...]] = {}
         for name, path in self._given.items():
             try:
                 content = content_hash(path)
-            except OSError as error:
+            except (OSError, ReadError) as error:
                 self._fail([name], error)
             else:
                 contents[content] = (*contents.get(content, ()), name)
@@ -226,7 +226,7 @@ class Keeper:
     def _read(self, index: Index, content: str, names: tuple[str, ...]) -> bool:
         """Read the file unless it was; return whether nothing is left to be written of it."""
         self._current.out.note(f"reading {shown(names[0])}")
-        report = index.ingest(names[0])
+        report = index.ingest(self._given[names[0]])
         for file in report.files:
             if file.status == "failed":
                 raise ReadError(file.error, hint=file.hint)
@@ -316,8 +316,9 @@ def _is_of(index: Index, contents: Collection[str]) -> bool:
 
 def _are_called(index: Index, contents: Contents) -> bool:
     with index.store.snapshot() as snapshot:
-        called = {source.content_hash: set(source.names) for source in snapshot.sources()}
-    return called == {content: set(names) for content, names in contents.items()}
+        called = {source.content_hash: source.names for source in snapshot.sources()}
+    # In this order: what is found depends on the first name, which is in the title.
+    return called == dict(contents)
 
 
 def _all_names(contents: Contents) -> list[str]:

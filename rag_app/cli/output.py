@@ -49,6 +49,15 @@ def one_line(text: str) -> str:
     return " ".join(_CJK_BREAK.sub("", clean(text)).split())
 
 
+def as_line(text: str) -> str:
+    """Return a message, cleaned, on one line; white space within its lines stays as it is.
+
+    Names of files stand in it, which must come out as they are given back.
+    """
+    lines = (line.strip() for line in clean(text).splitlines())
+    return " ".join(line for line in lines if line)
+
+
 def to_json(value: object, *, indent: int | None = None, ascii_only: bool = False) -> str:
     """Return the value as JSON; characters that steer a terminal are escaped."""
     text = json.dumps(
@@ -151,7 +160,7 @@ class Output:
             numeric = rows and all(_is_number(row[number]) for row in rows)
             table.add_column(Text(name), justify="right" if numeric else "left", overflow="fold")
         for row in rows:
-            table.add_row(*(Text(one_line("" if cell is None else str(cell))) for cell in row))
+            table.add_row(*(Text(as_line("" if cell is None else str(cell))) for cell in row))
         if self.on_terminal:
             self.console.print(table)
             return
@@ -175,7 +184,7 @@ class Output:
 
     def complain(self, text: str) -> None:
         """Write one line on stderr, even when quiet."""
-        self._stderr.write(self.redact(one_line(text)) + "\n")
+        self._stderr.write(self.redact(as_line(text)) + "\n")
         self._stderr.flush()
 
     @property

@@ -115,12 +115,13 @@ def report(error: Exception, out: Output, *, debug: bool = False) -> int:
 def describe(error: BaseException) -> dict[str, str]:
     """Return kind, message and hint of an error, in words for whoever typed the command."""
     from pipelines.errors import RagError
+    from pipelines.file_names import printable
 
     kind = type(error).__name__
     if isinstance(error, RagError):
         return {"kind": kind, "message": error.message, "hint": error.hint}
     if isinstance(error, OSError) and error.strerror:
-        where = f"{error.filename}: " if error.filename else ""
+        where = f"{printable(str(error.filename))}: " if error.filename else ""
         return {"kind": kind, "message": f"{where}{error.strerror}", "hint": ""}
     if isinstance(error, MemoryError):
         return {"kind": kind, "message": "out of memory", "hint": "give fewer files at once"}

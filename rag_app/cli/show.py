@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_app.cli.output import Output, one_line
+from pipelines.file_names import original, printable
+from rag_app.cli.output import Output, as_line, one_line
 
 _EXCERPT = 400  # characters of a passage
 
@@ -45,7 +46,7 @@ def answer_evidence(out: Output, answer: Mapping[str, Any]) -> None:
 
 def place(source: Mapping[str, Any]) -> str:
     """Return where a citation or a result stands, in words: ``report.pdf, page 4 (iv)``."""
-    words = [one_line(source["file"])]
+    words = [as_line(source["file"])]
     page, pages = source["page"], source["pages"]
     if page is not None:
         label = source["page_label"]
@@ -60,8 +61,13 @@ def place(source: Mapping[str, Any]) -> str:
 
 
 def path(name: str) -> str:
-    """Return a path as short as it can be said from here; other names as they are."""
-    relative = os.path.relpath(name) if Path(name).is_absolute() else name
+    """Return a printed path as short as it can be said from here; other names as they are."""
+    whole = original(name)
+    if not Path(whole).is_absolute():
+        return name
+    relative = printable(os.path.relpath(whole))
+    # With a hyphen in front it would be taken for an option where it is given back.
+    relative = f"./{relative}" if relative.startswith("-") else relative
     return min(relative, name, key=len)
 
 

@@ -18,6 +18,7 @@ from pipelines.errors import (
     IndexNotFoundError,
     IndexReadOnlyError,
 )
+from pipelines.file_names import base_name, original, printable
 from rag_app.cli.filters import filters_of
 from rag_app.cli.loading import begin
 from rag_app.cli.options import DEFAULT_INDEX
@@ -144,7 +145,10 @@ def chosen(
         return filters
     for file in files or ():
         if not _fits(source, filters_of([file], None, None)):
-            raise FilterError(f"no file of the index is called {file!r}", hint=_like(file, source))
+            called = printable(original(file))
+            raise FilterError(
+                f"no file of the index is called '{called}'", hint=_like(called, source)
+            )
     raise FilterError(
         "no passage fits all of --file, --page and --where together",
         hint="leave one of them away, or see rag info",
@@ -160,9 +164,9 @@ def _fits(source: Source, filters: MetadataFilters | None) -> bool:
 
 
 def _like(file: str, source: Source) -> str:
-    names = {Path(name).name for part in source.parts for name in _names(part)}
-    close = get_close_matches(Path(file).name, sorted(names), n=1)
-    return f"did you mean {close[0]!r}?" if close else "rag info lists them"
+    names = {base_name(name) for part in source.parts for name in _names(part)}
+    close = get_close_matches(base_name(file), sorted(names), n=1)
+    return f"did you mean '{close[0]}'?" if close else "rag info lists them"
 
 
 def _names(index: Index) -> list[str]:

@@ -178,6 +178,9 @@ class _Run:
                 continue
             try:
                 content_hash = item.hash()
+            except ReadError as error:
+                self._fail(_Work(item, ""), error)
+                continue
             except OSError as error:
                 self._fail(_Work(item, ""), _unreadable(item, error))
                 continue

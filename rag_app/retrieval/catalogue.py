@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import ClassVar
 from weakref import WeakKeyDictionary
 
+from pipelines.file_names import original
 from rag_app.retrieval.names import joined_in, names_in
 from rag_app.store.protocol import Snapshot, SourceInfo, Store
 
@@ -97,7 +98,7 @@ def _positions(names: Iterable[set[str]]) -> dict[str, frozenset[int]]:
 
 
 def _own_names(source: SourceInfo) -> set[str]:
-    paths = [PurePath(name) for name in source.names]
+    paths = [PurePath(original(name)) for name in source.names]
     folders = {part for path in paths for part in path.parts[:-1]}
     texts = [source.title, *(path.stem for path in paths), *sorted(folders)]
     return {name for text in texts for name in names_in(text) | joined_in(text)}

@@ -8,6 +8,7 @@ slice of text. It is no protection against somebody who computes it anew.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import zlib
 from dataclasses import dataclass
@@ -56,8 +57,9 @@ class Checksums:
     def at(cls, sql: sqlite3.Connection) -> Checksums:
         """Return those of the index that is open."""
         (identity,) = sql.execute("SELECT identity FROM state").fetchone()
-        (_, _, file) = sql.execute("PRAGMA database_list").fetchone()
-        return cls.of(str(identity), Path(file).parent)
+        # As bytes: the name of a folder need not be UTF-8.
+        (file,) = sql.execute("SELECT CAST(file AS BLOB) FROM pragma_database_list").fetchone()
+        return cls.of(str(identity), Path(os.fsdecode(file)).parent)
 
     def row(self, *values: Value) -> int:
         """Return the checksum of short values; NULL reads as ``None``."""

@@ -236,7 +236,7 @@ def _open_unwritable(database: Path) -> tuple[sqlite3.Connection, bool]:
 
 def _connect(database: Path, mode: str) -> sqlite3.Connection:
     sql = sqlite3.connect(
-        f"file:{quote(str(database.absolute()))}?{mode}",
+        f"file:{quote(os.fsencode(database.absolute()))}?{mode}",
         uri=True,
         timeout=_BUSY_SECONDS,
         isolation_level=None,  # transactions are begun and ended where one reads it

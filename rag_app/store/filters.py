@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pipelines.errors import FilterError
+from pipelines.file_names import composed, forms, meant, original
 from rag_app.store.codec import Ints
 from rag_app.store.passages import PassageTable
 from rag_app.store.segments import Bools
@@ -102,17 +103,49 @@ def _all(table: PassageTable, masks: Sequence[Bools]) -> Bools:
 _NEGATIVE = {"!=": "==", "nin": "in"}
 
 
+# Their values are names of files: compared under NFC, given as printed or as they are.
+_NAMES = frozenset({"file_name", "file_path"})
+
+
 def _positive(table: PassageTable, key: str, operator: str, value: Any) -> Bools:
+    if key not in _NAMES:
+        return _fitting(table, key, operator, value, lambda stored: stored)
+    if operator in ("==", "in"):
+        given = _list(key, operator, value) if operator == "in" else [value]
+        known = table.texts(key)
+        names = [name for one in given for name in _names(one, known)]
+        return _fitting(table, key, "in", names, lambda stored: stored)
+    return _fitting(table, key, operator, _as_named(value), _as_named)
+
+
+def _names(given: Any, known: Collection[str]) -> list[Any]:
+    return meant(forms(given), known) if isinstance(given, str) else [given]
+
+
+def _as_named(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_as_named(one) for one in value]
+    return composed(original(value)) if isinstance(value, str) else value
+
+
+def _fitting(
+    table: PassageTable, key: str, operator: str, value: Any, form: Callable[[Any], Any]
+) -> Bools:
+    """Return the passages one of whose values, in this form, passes the operator's test."""
     if operator == "all":
-        found = [table.any(key, _holds(item)) for item in _list(key, operator, value)]
-        return _all(table, found)
+        tests = [_holds(item) for item in _list(key, operator, value)]
+        return _all(table, [table.any(key, _formed(test, form)) for test in tests])
     try:
-        return table.any(key, _test(key, operator, value))
+        return table.any(key, _formed(_test(key, operator, value), form))
     except TypeError as error:
         raise FilterError(
             f"the values of {key!r} cannot be compared with {value!r} by {operator!r}: {error}",
             hint="give a number for a key with numbers, a text for a key with texts",
         ) from error
+
+
+def _formed(test: Test, form: Callable[[Any], Any]) -> Test:
+    return lambda stored: test(form(stored))
 
 
 def _test(key: str, operator: str, value: Any) -> Test:

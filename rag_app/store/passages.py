@@ -65,6 +65,11 @@ class PassageTable:
             found = fits[self.contents] if len(fits) else np.zeros(len(self), np.bool_)
         return self._with_own(key, test, found)
 
+    def texts(self, key: str) -> set[str]:
+        """Return all values of a content's or a passage's ``key`` that are texts."""
+        lists = (*self.values.get(key, ()), *(own[key] for own in self.own.values() if key in own))
+        return {value for values in lists for value in values if isinstance(value, str)}
+
     def _with_own(self, key: str, test: Callable[[Any], bool], found: Bools) -> Bools:
         for position, values in self.own.items():
             if key in values:
