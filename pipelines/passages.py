@@ -139,7 +139,7 @@ def _adopted(
     for node, text in zip(group, texts, strict=True):
         passage = _passage(node, text, (start, start + len(text)), document)
         made.append(passage)
-        made.extend(_piece(piece, passage, document) for piece in pieces.get(node.node_id, ()))
+        made.extend(_pieces(pieces.get(node.node_id, ()), passage, document))
         start += len(text) + len(_BETWEEN)
     return document, made
 
@@ -171,6 +171,14 @@ def piece_of(
     place = {key: passage.metadata.get(key, "") for key in _PLACE}
     made = node_id(text_hash(passage.node_id), "", "piece", {"of": passage.node_id}, None, text)
     return _leading(passage, text, made, passage.ref_doc_id or "", {**metadata, **place})
+
+
+def _pieces(
+    nodes: Sequence[IndexNode], passage: TextNode, document: Document
+) -> list[IndexNode]:
+    """Return the pieces of a passage; the same one given twice is one."""
+    made = [_piece(node, passage, document) for node in nodes]
+    return list({(piece.node_id, piece.text): piece for piece in made}.values())
 
 
 def _piece(node: IndexNode, passage: TextNode, document: Document) -> IndexNode:

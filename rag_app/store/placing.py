@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -82,8 +83,9 @@ def insert_nodes(
 
 
 def _taken(sql: sqlite3.Connection, ids: Sequence[str]) -> str:
-    """Return an id that is there already, or twice among those given."""
-    for node_id in ids:
+    """Return an id that is twice among those given, or there already."""
+    twice = [node_id for node_id, count in Counter(ids).items() if count > 1]
+    for node_id in twice or ids:
         if sql.execute("SELECT 1 FROM nodes WHERE node_id = ?", (pack_id(node_id),)).fetchone():
             return node_id
     return ""

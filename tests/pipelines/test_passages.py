@@ -52,6 +52,14 @@ def test_made_up_ids_give_way_to_ids_of_the_content():
     assert nodes[1].index_id == nodes[0].id_
 
 
+def test_the_same_piece_given_twice_is_one():
+    parent = passage("Some text.", id_="p1")
+    again = [IndexNode(text="Who reads it?", index_id="p1") for _ in range(2)]
+    other = IndexNode(text="Who wrote it?", index_id="p1")
+    ((_, nodes),) = passages([parent, *again, other])
+    assert [node.text for node in nodes] == ["Some text.", "Who reads it?", "Who wrote it?"]
+
+
 def test_equal_texts_of_two_sources_are_two_passages():
     (_, (one,)), (_, (other,)) = passages([passage("Same.", "a"), passage("Same.", "b")])
     assert one.id_ != other.id_
