@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePath
 from typing import Any
@@ -13,10 +13,11 @@ from llama_index.core.schema import BaseNode, Document
 
 from pipelines.errors import NoTextError
 from pipelines.file_names import original, printable, storable
+from pipelines.isolated import Reading, passwords, read_file
 from pipelines.page_map import Page
 from pipelines.pages import join_pages
 from pipelines.readers import Limits, RawPdf, reader_fingerprint
-from pipelines.reading import DEFAULT_READER, READERS, ReadPdf, content_hash, read_file
+from pipelines.reading import DEFAULT_READER, READERS, ReadPdf, content_hash
 from pipelines.text import content_words, sanitise, search_terms
 from pipelines.user_metadata import storable_metadata
 
@@ -52,22 +53,27 @@ def read_pdf(
     path: str | Path,
     *,
     reader: str = DEFAULT_READER,
-    password: str | None = None,
+    password: str | Sequence[str] | None = None,
     limits: Limits | None = None,
 ) -> Document:
     """Return the Document of a PDF; its id is the hash of the file's bytes.
 
+    Another process opens the file, so that a bad one cannot end or fill this one; it is
+    kept for the next file.
+
     Args:
         path: the file.
         reader: one of ``READERS``; the other one reads a file that this one cannot.
-        password: opens an encrypted file; an empty one is tried without being asked.
-        limits: how large a file may unfold.
+        password: opens an encrypted file, or several that are tried; an empty one is tried
+            without being asked.
+        limits: how large a file may unfold, and what memory and time reading it may take.
 
     Raises:
         ConfigError: there is no such reader.
         ReadError: the file could not be read; its subclass says why.
     """
-    return document_of(read_file(Path(path), reader, password, limits))
+    reading = Reading(limits or Limits(), passwords(password))
+    return document_of(read_file(Path(path), reader, reading))
 
 
 def document_of(read: ReadPdf) -> Document:

@@ -12,7 +12,9 @@ says whether the same call may succeed later without a change.
     ├── ReadError               one file could not be read (the others go on)
     │   ├── EncryptedError      it needs a password
     │   ├── DamagedError        truncated, or no PDF inside
-    │   │   └── TooLargeError   it unfolds beyond the limits
+    │   │   ├── TooLargeError   it unfolds beyond the limits of text, pages or memory
+    │   │   ├── TooSlowError    reading it takes longer than the limit
+    │   │   └── CrashError      it ends the process that reads it
     │   ├── NotPdfError         another kind of file under this name
     │   ├── EmptyFileError      0 bytes
     │   └── NoTextError         no page has text: a scan
@@ -92,7 +94,15 @@ class DamagedError(ReadError):
 
 
 class TooLargeError(DamagedError):
-    """The file unfolds into more pages or text than the limits allow."""
+    """The file unfolds into more pages, text or memory than the limits allow."""
+
+
+class TooSlowError(DamagedError):
+    """Reading the file takes more time than the limits allow."""
+
+
+class CrashError(DamagedError):
+    """The file ends the process that reads it."""
 
 
 class NotPdfError(ReadError):

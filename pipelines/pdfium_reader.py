@@ -12,17 +12,18 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
+from pipelines.cleaning import sanitise
 from pipelines.errors import DamagedError, EncryptedError
 from pipelines.readers import (
     Limits,
     PageText,
     RawPdf,
     bounded,
-    clean_line,
+    clean_label,
+    clean_title,
     largest_type,
     needs_password,
 )
-from pipelines.text import sanitise
 from pipelines.vertical import Glyph, is_vertical, vertical_text
 
 _KANA_OR_HAN = re.compile("[\u3041-\u30fa\u3400-\u9fff]")
@@ -66,13 +67,13 @@ def _title(pdf: Any) -> str:
     import pypdfium2
 
     with suppress(pypdfium2.PdfiumError, UnicodeDecodeError):
-        return clean_line(pdf.get_metadata_value("Title"))
+        return clean_title(pdf.get_metadata_value("Title"))
     return ""
 
 
 def _pages(pdf: Any) -> Iterator[PageText]:
     for index in range(len(pdf)):
-        label = clean_line(pdf.get_page_label(index)) or str(index + 1)
+        label = clean_label(pdf.get_page_label(index)) or str(index + 1)
         yield PageText(label, _page_text(pdf[index]))
 
 

@@ -7,24 +7,25 @@ import logging
 from collections.abc import Iterator
 from typing import Any
 
-from pipelines.errors import DamagedError, ReadError
+from pipelines.cleaning import sanitise
+from pipelines.errors import DamagedError, ReadError, TooLargeError
 from pipelines.readers import (
     Limits,
     PageText,
     RawPdf,
     bounded,
-    clean_line,
+    clean_label,
+    clean_title,
     largest_type,
     needs_password,
 )
-from pipelines.text import sanitise
 
 logger = logging.getLogger(__name__)
 
 # What pypdf's own code runs into, besides its own errors, on files that lie about themselves.
 _BROKEN = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError,
-    OverflowError, ZeroDivisionError, NotImplementedError, EOFError, OSError, MemoryError,
+    OverflowError, ZeroDivisionError, NotImplementedError, EOFError, OSError,
 )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def read_with_pypdf(data: bytes, password: str | None, limits: Limits) -> RawPdf
 
 
 def _pages(pdf: Any) -> Iterator[PageText]:
-    from pypdf.errors import PyPdfError
+    from pypdf.errors import LimitReachedError, PyPdfError
 
     labels = _labels(pdf)
     failed: Exception | None = None
@@ -65,6 +66,10 @@ def _pages(pdf: Any) -> Iterator[PageText]:
             failed = error
         label = labels[number - 1] if number <= len(labels) else ""
         yield PageText(label or str(number), sanitise(text))
+    if isinstance(failed, LimitReachedError) and not readable:
+        raise TooLargeError(
+            "its streams unfold beyond what pypdf allows", hint="leave it out, or save it again"
+        ) from failed
     if failed is not None and not readable:
         raise DamagedError(f"no page can be read: {failed}") from failed
 
@@ -73,7 +78,7 @@ def _labels(pdf: Any) -> list[str]:
     from pypdf.errors import PyPdfError
 
     try:
-        return [clean_line(label) for label in pdf.page_labels]
+        return [clean_label(label) for label in pdf.page_labels]
     except (PyPdfError, *_BROKEN):
         return []
 
@@ -82,7 +87,7 @@ def _title(pdf: Any) -> str:
     from pypdf.errors import PyPdfError
 
     try:
-        return clean_line(str(pdf.metadata.get("/Title") or "")) if pdf.metadata else ""
+        return clean_title(str(pdf.metadata.get("/Title") or "")) if pdf.metadata else ""
     except (PyPdfError, *_BROKEN):
         return ""
 

@@ -1,17 +1,18 @@
-"""PDF file → the text of its pages, by whichever reader can; nothing of LlamaIndex.
+"""The bytes of a PDF → the text of its pages, by whichever reader can.
 
-What reads files must be small: it may run in processes of its own.
+What is here opens PDFs in this very process, which a bad one may end or fill: all but
+``pipelines.worker`` read through ``pipelines.isolated``. It is small, so that the process
+that reads starts quickly.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.errors import (
-    ConfigError,
     DamagedError,
     EmptyFileError,
     EncryptedError,
@@ -20,7 +21,6 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
-from pipelines.file_names import printable
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
 from pipelines.readers import Limits, RawPdf, Reader
@@ -32,7 +32,7 @@ DEFAULT_READER = "pypdfium2"
 
 @dataclass(frozen=True)
 class ReadPdf:
-    """One file as it was read.
+    """One file as it was read (``pipelines.isolated.read_file``).
 
     Attributes:
         path: the file.
@@ -49,33 +49,6 @@ class ReadPdf:
     read_by: str
 
 
-def read_file(
-    path: Path,
-    reader: str = DEFAULT_READER,
-    password: str | None = None,
-    limits: Limits | None = None,
-) -> ReadPdf:
-    """Return the pages of a PDF; arguments and errors as of ``pipelines.documents.read_pdf``."""
-    if reader not in READERS:
-        raise ConfigError(
-            f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
-        )
-    try:
-        with open_regular(path) as file:
-            data = file.read()
-    except OSError as error:
-        raise ReadError(
-            f"{printable(path)}: {error.strerror or error}",
-            hint="check the path and its permissions",
-        ) from error
-    try:
-        raw, read_by = _read(data, reader, password, limits or Limits())
-    except ReadError as error:
-        named = f"{printable(path.name)}: {error.message}"
-        raise type(error)(named, hint=error.hint) from error
-    return ReadPdf(path, raw, content_hash(data), reader, read_by)
-
-
 def content_hash(source: str | Path | bytes) -> str:
     """Return the sha256, in hex, of a file's bytes.
 
@@ -89,12 +62,25 @@ def content_hash(source: str | Path | bytes) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _read(data: bytes, reader: str, password: str | None, limits: Limits) -> tuple[RawPdf, str]:
+def read_data(
+    data: bytes, reader: str, passwords: Sequence[str], limits: Limits
+) -> tuple[RawPdf, str]:
+    """Return the pages of a PDF, and the name of the reader that could read it.
+
+    Args:
+        data: the file's bytes.
+        reader: the one that is tried first.
+        passwords: tried on an encrypted file, after the empty one.
+        limits: beyond these the file is refused; memory and time are not looked after here.
+
+    Raises:
+        ReadError: no reader could; its subclass says why.
+    """
     _check_header(data)
     first: ReadError | None = None
     for name in (reader, *(other for other in READERS if other != reader)):
         try:
-            raw = READERS[name](data, password, limits)
+            raw = _opened(name, data, passwords, limits)
         except TooLargeError:
             raise
         except (DamagedError, EncryptedError) as error:
@@ -107,6 +93,17 @@ def _read(data: bytes, reader: str, password: str | None, limits: Limits) -> tup
             hint="it is a scan or drawings only: run text recognition (OCR) on it first",
         )
     raise first or DamagedError("no reader could read it")
+
+
+def _opened(name: str, data: bytes, passwords: Sequence[str], limits: Limits) -> RawPdf:
+    """Read with one reader; a file that opens without a password is not refused for a wrong one."""
+    refused: EncryptedError | None = None
+    for password in (None, *passwords):
+        try:
+            return READERS[name](data, password, limits)
+        except EncryptedError as error:
+            refused = error
+    raise refused or DamagedError("no reader could read it")
 
 
 def _check_header(data: bytes) -> None:

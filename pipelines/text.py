@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
+from pipelines.cleaning import sanitise
 from pipelines.content import content_words
 from pipelines.scripts import is_sentence, language_name, script_of, scripts_in
 from pipelines.sentences import sentence_spans
@@ -30,23 +31,11 @@ __all__ = [
     "sentence_terms",
 ]
 
-_LINE_END = re.compile("\r\n|[\r\x0b\x0c\x85\u2028\u2029]")
-_UNWANTED = re.compile(
-    "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]"
-)
 _INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u2060\ufeff]")
 _FOLDED = (
     dict.fromkeys("‐‑‒–—―−﹣－", "-") | dict.fromkeys("‘’‚‛′", "'") | dict.fromkeys("“”„‟″", '"')
 )
 _FOLDABLE = re.compile(f"[{''.join(_FOLDED)}]")
-
-
-def sanitise(text: str) -> str:
-    r"""Return the text without lone surrogates, NUL and control characters.
-
-    Line ends become ``\n``; ``\n`` and ``\t`` stay.
-    """
-    return _UNWANTED.sub("", _LINE_END.sub("\n", text))
 
 
 def normalise(text: str) -> str:

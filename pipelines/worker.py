@@ -1,51 +1,184 @@
-"""A worker process: reads files, answers with their pages or with what is wrong."""
+"""The process that reads PDFs: one after the other, within limits, until its input ends.
+
+Started by ``pipelines.isolated`` and by nothing else. A file that needs too much memory or
+time ends the process, and its exit code (or signal) says why.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import io
+import math
 import os
-import pickle
+import resource
+import select
 import signal
 import sys
-from pathlib import Path
-from typing import IO
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import BinaryIO
 
-from pipelines.errors import RagError, ReadError
-from pipelines.reading import ReadPdf, read_file
+from pipelines.errors import RagError, ReadError, TooLargeError
+from pipelines.protocol import (
+    ACCEPTED,
+    ENDS,
+    READY,
+    STAYS,
+    Answer,
+    Read,
+    Task,
+    answer_bytes,
+    receive_task,
+)
+from pipelines.reading import read_data
+
+EXIT_MEMORY = 86
+MAX_IDLE_SECONDS = 300
+MAX_IDLE_BYTES = 200_000_000  # who holds more than this after a file makes room
+_PERIOD = 0.02  # seconds between two looks at the memory: some 40 MB at most
+# The kernel refuses single requests far beyond the limit, which growth alone never makes.
+_ADDRESSES = 4
 
 
-def read_or_error(path: Path, reader: str) -> ReadPdf | RagError:
+def memory_error(limits_mb: int) -> TooLargeError:
+    """Return the error for a file that needs more memory than it may."""
+    return TooLargeError(
+        f"it unfolds beyond the memory limit of {limits_mb} MB",
+        hint="leave it out; where it is to be trusted, allow more: RAG_READ_MEMORY_MB",
+    )
+
+
+class Guard:
+    """Ends this process when a file takes too much memory or time, or the parent has gone."""
+
+    def __init__(self) -> None:
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what was read stays out of dumps
+        self._parent = os.getppid()
+        self._most = 0
+        self._busy = threading.Event()
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @contextmanager
+    def watching(self, task: Task) -> Iterator[None]:
+        """Hold the limits of one file."""
+        self._most = task.limits.memory_for(task.size)
+        seconds = task.limits.seconds_for(task.size)
+        _soft(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
+        _soft(resource.RLIMIT_AS, address_bytes() + _ADDRESSES * self._most)
+        self._busy.set()
+        try:
+            yield
+        finally:
+            self._busy.clear()
+            _soft(resource.RLIMIT_CPU, None)
+            _soft(resource.RLIMIT_AS, None)
+
+    def _watch(self) -> None:
+        while self._busy.wait():
+            if resident_bytes() > self._most:
+                os._exit(EXIT_MEMORY)
+            if os.getppid() != self._parent:
+                os._exit(0)
+            time.sleep(_PERIOD)
+
+
+def resident_bytes() -> int:
+    """Return the memory that this process holds; where that is unknown, held at most so far."""
+    if sys.platform == "linux":
+        return _statm()[1]
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def address_bytes() -> int:
+    """Return the size of the address space; 0 where it is unknown."""
+    return _statm()[0] if sys.platform == "linux" else 0
+
+
+def _statm() -> tuple[int, int]:
+    with open("/proc/self/statm", "rb") as file:  # noqa: PTH123  # pathlib costs start-up
+        size, resident, *_ = file.read().split()
+    page = resource.getpagesize()
+    return int(size) * page, int(resident) * page
+
+
+def _soft(what: int, value: int | None) -> None:
+    """Set a soft limit, within the hard one; None takes it away."""
+    _, hard = resource.getrlimit(what)
+    wanted = resource.RLIM_INFINITY if value is None else value
+    if hard != resource.RLIM_INFINITY:
+        wanted = hard if value is None else min(value, hard)
+    with contextlib.suppress(ValueError, OSError):  # macOS refuses some: the watch remains
+        resource.setrlimit(what, (wanted, hard))
+
+
+def answered(task: Task, data: bytes) -> Answer | RagError:
     """Return what a file is read to, or the error."""
     try:
-        return read_file(path, reader)
+        return Answer(*read_data(data, task.reader, task.passwords, task.limits))
     except RagError as error:
         return error
+    except MemoryError:
+        return memory_error(task.limits.memory_mb)
     except Exception as error:  # one bad file must not stop the others
         return ReadError(
-            f"{path.name}: reading failed: {type(error).__name__}: {error}",
+            f"reading failed: {type(error).__name__}: {error}",
             hint="the file may be damaged: open it in a viewer and save it again",
         )
 
 
-def serve(tasks: IO[bytes], results: IO[bytes]) -> None:
-    """Read what comes in until the input ends."""
-    while True:
+def serve(
+    read: Read,
+    results: BinaryIO,
+    watching: Callable[[Task], contextlib.AbstractContextManager[None]],
+) -> None:
+    """Read what comes in until the input ends, or this process has grown large."""
+    results.write(READY)
+    results.flush()
+    ends = False
+    while not ends:
         try:
-            path, reader = pickle.load(tasks)  # noqa: S301  # our own parent wrote it
+            task = receive_task(read)
+            data = read(task.size)
         except EOFError:
             return
-        pickle.dump(read_or_error(Path(path), reader), results, pickle.HIGHEST_PROTOCOL)
+        results.write(ACCEPTED)
+        results.flush()
+        with watching(task):
+            answer = answered(task, data)
+            del data
+            for part in answer_bytes(answer):
+                results.write(part)
+        del answer
+        ends = resident_bytes() > MAX_IDLE_BYTES
+        results.write(ENDS if ends else STAYS)
         results.flush()
 
 
+def reading_from(tasks: io.FileIO) -> Read:
+    """Return what reads exact numbers of bytes; when nothing comes for long, the input ends."""
+
+    def read(count: int) -> bytes:
+        data = bytearray(count)
+        room = memoryview(data)
+        while room:
+            if not select.select([tasks], [], [], MAX_IDLE_SECONDS)[0]:
+                raise EOFError
+            got = tasks.readinto(room)
+            if not got:
+                raise EOFError
+            room = room[got:]
+        return bytes(data)
+
+    return read
+
+
 def main() -> None:
-    """Run as a worker: results go to what was stdout, stray prints to stderr."""
+    """Run as the process that reads: results go to what was stdout, stray prints nowhere."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
-    results = os.fdopen(os.dup(1), "wb")
+    tasks, results = io.FileIO(os.dup(0)), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     with contextlib.suppress(BrokenPipeError):
-        serve(sys.stdin.buffer, results)
-
-
-if __name__ == "__main__":
-    main()
+        serve(reading_from(tasks), results, Guard().watching)
+    os._exit(0)

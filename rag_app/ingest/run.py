@@ -18,6 +18,7 @@ from pipelines.errors import (
     ReadError,
     StoreError,
 )
+from pipelines.isolated import Reading
 from rag_app.ingest.completing import complete
 from rag_app.ingest.configuring import configure, embedder_of
 from rag_app.ingest.embedding import Embedder, texts_of
@@ -37,8 +38,6 @@ Stage = Literal["check", "read", "embed", "write", "complete", "pieces"]
 Progress = Callable[[str, Stage, int, int], None]
 
 _GROUP = 1024  # texts that are embedded together, so that small files share batches
-_FEW = 3  # files up to which no worker processes are started
-_WORTH = 2 << 20  # bytes below which starting one takes longer than reading here
 
 
 def ingest(
@@ -53,6 +52,7 @@ def ingest(
     piece_writer: PieceWriter | None = None,
     progress: Progress | None = None,
     workers: int | None = None,
+    reading: Reading | None = None,
     timeout: float = 30.0,
     on_wait: Callable[[str], None] | None = None,
 ) -> IngestReport:
@@ -74,6 +74,7 @@ def ingest(
             searches pieces (``multi_vector``).
         progress: told (file, stage, done, total).
         workers: processes that read files; ``None``: as many as there are spare cores.
+        reading: what reading a file may cost, and passwords for encrypted ones.
         timeout: seconds to wait for another writer.
         on_wait: told once, in words, that another process writes.
 
@@ -87,7 +88,15 @@ def ingest(
     kinds = kinds_of(pipelines, child_sizes) if pipelines else Kinds((), ())
     with store.writer(timeout=timeout, on_wait=on_wait) as writer:
         config = configure(store, writer, given, kinds, reader)
-        run = _Run(store, writer, config, embedder_of(config, embed_model), progress, workers)
+        run = _Run(
+            store,
+            writer,
+            config,
+            embedder_of(config, embed_model),
+            progress,
+            workers,
+            reading or Reading(),
+        )
         run.add(given.items)
         completed, failed = complete(store, writer, config, run.embedder, progress)
         removed = prune_names(store, writer, given.folders) if prune else ()
@@ -127,10 +136,11 @@ class _Run:
         embedder: Embedder | None,
         progress: Progress | None,
         workers: int | None,
+        reading: Reading,
     ) -> None:
         self.embedder = embedder
         self._store, self._writer, self._config = store, writer, config
-        self._progress, self._workers = progress, workers
+        self._progress, self._workers, self._reading = progress, workers, reading
         self._fingerprint = reader_fingerprint(config.reader)
         self._reports: dict[str, FileReport] = {}
         self._total = 0
@@ -213,15 +223,13 @@ class _Run:
                 yield task, _parse_document(task.item, chunking)
         files = [task for task in work if task.item.path is not None]
         paths = [task.item.path for task in files if task.item.path is not None]
-        outcomes = parse_all(paths, chunking, self._processes(files))
+        outcomes = parse_all(paths, chunking, self._processes(files), self._reading)
         for task, (_, outcome) in zip(files, outcomes, strict=True):
             yield task, outcome
 
     def _processes(self, files: Sequence[_Work]) -> int:
         if self._workers is not None:
             return min(self._workers, len(files))
-        if len(files) <= _FEW or sum(task.item.size for task in files) < _WORTH:
-            return 0
         return max(1, min(len(files), (os.cpu_count() or 1) - 1))
 
     def _write(self, group: Sequence[tuple[_Work, Parsed]]) -> None:

@@ -6,8 +6,10 @@ from pypdf import PdfReader, PdfWriter
 
 from pipelines.documents import (
     READERS,
+    Limits,
     adopt,
     content_hash,
+    document_of,
     page_map,
     read_pdf,
     reader_fingerprint,
@@ -18,6 +20,7 @@ from pipelines.errors import (
     NoTextError,
 )
 from pipelines.page_map import pages_of
+from pipelines.reading import ReadPdf, read_data
 from pipelines.structure import structure_of
 from tests.support.pdfs import make_pdf
 
@@ -72,7 +75,9 @@ def test_a_document_says_which_reader_was_wanted_and_which_one_read_it(tmp_path,
         raise DamagedError("it is damaged")
 
     monkeypatch.setattr("pipelines.reading.READERS", READERS | {"pypdfium2": broken})
-    document = read_pdf(make_pdf(tmp_path / "odd.pdf", ["Some text."]))
+    path = make_pdf(tmp_path / "odd.pdf", ["Some text."])
+    raw, read_by = read_data(path.read_bytes(), "pypdfium2", (), Limits())
+    document = document_of(ReadPdf(path, raw, content_hash(path), "pypdfium2", read_by))
     assert document.metadata["reader"] == reader_fingerprint("pypdfium2")
     assert document.metadata["read_by"] == reader_fingerprint("pypdf")
 

@@ -1,33 +1,89 @@
-import io
-import pickle
-from pathlib import Path
+"""The process that reads: tasks in, answers out, limits held."""
 
-from pipelines.errors import EmptyFileError, ReadError
-from pipelines.reading import read_file
-from pipelines.worker import read_or_error, serve
+import io
+import subprocess
+import sys
+from contextlib import nullcontext
+
+from pipelines import worker
+from pipelines.errors import EmptyFileError, ReadError, TooLargeError
+from pipelines.protocol import ACCEPTED, READY, STAYS, Answer, Task, receive_answer, task_bytes
+from pipelines.readers import Limits
+from pipelines.reading import read_data
+from pipelines.worker import answered, serve
 from tests.support.pdfs import make_pdf
 
 
-def test_each_task_is_answered_in_order_until_the_input_ends(tmp_path):
-    good = make_pdf(tmp_path / "good.pdf", ["Some text."])
-    (tmp_path / "empty.pdf").touch()
-    tasks, results = io.BytesIO(), io.BytesIO()
-    for name in ("good.pdf", "empty.pdf", "good.pdf"):
-        pickle.dump((str(tmp_path / name), "pypdf"), tasks)
-    tasks.seek(0)
-    serve(tasks, results)
+def exactly(stream):
+    def read(count):
+        data = stream.read(count)
+        if len(data) < count:
+            raise EOFError
+        return data
+
+    return read
+
+
+def test_each_task_is_answered_in_order_until_the_input_ends(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "MAX_IDLE_BYTES", 1 << 50)  # this process is no small one
+    good = make_pdf(tmp_path / "good.pdf", ["Some text."]).read_bytes()
+    files = [good, b"", good]
+    sent = b"".join(task_bytes(Task("pypdf", len(data), Limits())) + data for data in files)
+    results = io.BytesIO()
+    serve(exactly(io.BytesIO(sent)), results, lambda task: nullcontext())
     results.seek(0)
-    first, second, third = (pickle.load(results) for _ in range(3))
-    assert first == third == read_file(good, "pypdf")
-    assert isinstance(second, EmptyFileError)
+    read, answers = exactly(results), []
+    assert read(1) == READY
+    for _ in files:
+        assert read(1) == ACCEPTED
+        answers.append(receive_answer(read, Limits()))
+        assert read(1) == STAYS
+    assert answers[0] == answers[2] == Answer(*read_data(good, "pypdf", (), Limits()))
+    assert isinstance(answers[1], EmptyFileError)
     assert results.read() == b""
 
 
 def test_what_no_reader_foresaw_is_an_error_of_its_file(monkeypatch):
-    def broken(path, reader):
+    def broken(*_):
         raise ZeroDivisionError("by zero")
 
-    monkeypatch.setattr("pipelines.worker.read_file", broken)
-    error = read_or_error(Path("odd.pdf"), "pypdf")
+    monkeypatch.setattr("pipelines.worker.read_data", broken)
+    error = answered(Task("pypdf", 1, Limits()), b"x")
     assert isinstance(error, ReadError)
-    assert error.message == "odd.pdf: reading failed: ZeroDivisionError: by zero"
+    assert error.message == "reading failed: ZeroDivisionError: by zero"
+
+
+def test_what_no_memory_is_left_for_is_beyond_the_limit(monkeypatch):
+    def broken(*_):
+        raise MemoryError
+
+    monkeypatch.setattr("pipelines.worker.read_data", broken)
+    error = answered(Task("pypdf", 1, Limits(memory_mb=77)), b"x")
+    assert isinstance(error, TooLargeError)
+    assert "memory limit of 77 MB" in error.message
+
+
+def test_a_process_that_has_grown_large_ends_after_its_answer(tmp_path, monkeypatch):
+    monkeypatch.setattr(worker, "MAX_IDLE_BYTES", 1)
+    data = make_pdf(tmp_path / "good.pdf", ["Some text."]).read_bytes()
+    sent = 2 * (task_bytes(Task("pypdf", len(data), Limits())) + data)
+    tasks, results = io.BytesIO(sent), io.BytesIO()
+    serve(exactly(tasks), results, lambda task: nullcontext())
+    assert tasks.tell() == len(sent) / 2
+    assert results.getvalue().endswith(b"!")
+
+
+def test_it_imports_nothing_that_only_its_parent_needs():
+    heavy = {
+        "llama_index",
+        "pydantic",
+        "numpy",
+        "rag_app",
+        "subprocess",
+        "pickle",
+        "email",
+        "pypdf",
+    }
+    script = "import sys, pipelines.worker; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert not heavy & {name.partition(".")[0] for name in done.stdout.split()}

@@ -18,8 +18,8 @@ from llama_index.core.schema import (
 )
 
 import pipelines.tokens
-import pipelines.worker
 import rag_app.ingest.parsing as parsing
+import rag_app.ingest.workers
 from pipelines.errors import ConfigError
 from pipelines.sentences import sentence_spans
 from pipelines.terms import search_terms
@@ -76,7 +76,7 @@ def test_the_same_folder_again_embeds_and_tokenises_nothing(
         raise AssertionError("an unchanged file costs a hash and nothing else")
 
     for module, name in [
-        (pipelines.worker, "read_file"),
+        (rag_app.ingest.workers, "read_file"),
         (parsing, "parse"),
         (parsing, "count_terms"),
         (pipelines.tokens, "count_tokens"),

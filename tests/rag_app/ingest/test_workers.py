@@ -14,9 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import RagError
+from pipelines import isolated
+from pipelines.errors import CrashError, RagError
 from rag_app.ingest.parsing import Chunking, Parsed
 from rag_app.ingest.workers import parse_all
+from tests.support.hostile_pdfs import write_bad_pdf
 from tests.support.pdfs import make_pdf
 
 CHUNKING = Chunking(1024, (128, 256), None, ("parent",), "pypdfium2")
@@ -43,46 +45,24 @@ def test_workers_give_the_same_as_parsing_here(paths: list[Path]) -> None:
             assert (one.message, one.hint) == (two.message, two.hint)
 
 
-def test_a_worker_imports_nothing_that_only_its_parent_needs() -> None:
-    heavy = ("llama_index", "pydantic", "openvino", "sqlalchemy", "rag_app")
-    script = f"import sys, pipelines.worker; print([m for m in {heavy!r} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_a_worker_that_dies_is_the_error_of_its_file(
-    paths: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_file_that_ends_its_process_is_an_error_of_its_own(
+    paths: list[Path], tmp_path: Path
 ) -> None:
-    hook = tmp_path / "hook"
-    hook.mkdir()
-    (hook / "sitecustomize.py").write_text(
-        textwrap.dedent("""
-            import os, pipelines.reading as reading
-            real = reading.content_hash
-            def dying(source):
-                if isinstance(source, bytes) and b"%PDF" in source and os.environ["DIE"] in open(
-                    "/proc/self/cmdline").read() + os.environ["DIE"]:
-                    if len(source) == int(os.environ["SIZE"]):
-                        os.kill(os.getpid(), 9)
-                return real(source)
-            reading.content_hash = dying
-        """)
-    )
-    big = make_pdf(tmp_path / "big.pdf", ["One page.", "And another that makes it larger."])
-    monkeypatch.setenv("PYTHONPATH", str(hook))
-    monkeypatch.setenv("DIE", "x")
-    monkeypatch.setenv("SIZE", str(big.stat().st_size))
-    outcomes = dict(parse_all([paths[0], big, paths[1]], CHUNKING, 1))
+    bad = write_bad_pdf(tmp_path / "bad.pdf", "page label cycle")
+    outcomes = dict(parse_all([paths[0], bad, paths[1]], CHUNKING, 1))
     assert isinstance(outcomes[paths[0]], Parsed)
     assert isinstance(outcomes[paths[1]], Parsed)
-    assert "the process that read it died" in str(outcomes[big])
+    assert isinstance(outcomes[bad], CrashError)
 
 
 def test_stopping_early_ends_the_workers(paths: list[Path]) -> None:
+    isolated._kept.close()
     before = children()
     outcomes = parse_all(paths, CHUNKING, 2)
     next(outcomes)
     outcomes.close()  # type: ignore[attr-defined]
+    assert len(children() - before) <= isolated.MAX_IDLE
+    isolated._kept.close()
     assert children() == before
     assert threading.active_count() == 1 or all(
         "serve" not in thread.name for thread in threading.enumerate()

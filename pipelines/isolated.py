@@ -1,0 +1,425 @@
+"""PDF file → its pages, read by another process: what a bad file ends or fills is never ours.
+
+The process is a fresh interpreter in isolated mode that is told where this package lies: no
+code of the current folder, of ``PYTHONPATH`` or of the caller's program runs in it, it
+inherits no key and no password, and nothing of a threaded program is forked. It is kept for
+the next file. Within it ``pipelines.worker`` holds the limits; a watch here ends it when even
+that fails. ``pipelines.protocol`` is what both speak.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import os
+import select
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from pipelines.errors import ConfigError, CrashError, RagError, ReadError, TooSlowError
+from pipelines.file_names import printable
+from pipelines.interpreter import isolated_command, isolated_environment
+from pipelines.protocol import (
+    ACCEPTED,
+    READY,
+    STAYS,
+    Answer,
+    ProtocolError,
+    Task,
+    receive_answer,
+    task_bytes,
+)
+from pipelines.readers import Limits
+from pipelines.reading import DEFAULT_READER, READERS, ReadPdf
+from pipelines.regular_files import open_regular
+from pipelines.worker import EXIT_MEMORY, memory_error
+
+MAX_IDLE = 2  # processes that are kept for the next file
+_START_SECONDS = 120.0
+_EXIT_SECONDS = 10.0
+# A busy machine gives a process a part of its time; who waits for a dead disk takes none.
+_WALL_FACTOR, _WALL_SECONDS = 4, 60.0
+_PART = 1 << 20
+_LIBRARIES = ("pypdfium2", "pypdfium2_raw", "pypdf", "cryptography")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files are read.
+
+    Attributes:
+        limits: what one file may cost.
+        passwords: tried on an encrypted file, after the empty one; in no representation.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        if any("\0" in one or not _is_unicode(one) for one in self.passwords):
+            raise ConfigError("the password holds characters that no password of a PDF can hold")
+
+
+class Stopper:
+    """Ends what is being read, from another thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._active: set[ReaderProcess] = set()
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Let every file that is being read, or will be, fail."""
+        with self._lock:
+            self._stopped = True
+            for process in self._active:
+                process.kill()
+
+    @contextmanager
+    def watching(self, process: ReaderProcess) -> Iterator[None]:
+        """Let a process be ended by :meth:`stop`."""
+        with self._lock:
+            if self._stopped:
+                raise _stopped()
+            self._active.add(process)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._active.discard(process)
+
+
+def read_file(
+    path: Path,
+    reader: str = DEFAULT_READER,
+    reading: Reading | None = None,
+    stopper: Stopper | None = None,
+) -> ReadPdf:
+    """Return the pages of a PDF, read by another process.
+
+    Args:
+        path: the file.
+        reader: one of ``READERS``; the other one reads a file that this one cannot.
+        reading: limits and passwords.
+        stopper: ends it.
+
+    Raises:
+        ConfigError: there is no such reader.
+        ReadError: the file could not be read; its subclass says why.
+    """
+    if reader not in READERS:
+        raise ConfigError(
+            f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
+        )
+    try:
+        with open_regular(path) as file:
+            answer, digest = _named(path, file, reader, reading or Reading(), stopper or Stopper())
+    except OSError as error:
+        raise ReadError(
+            f"{printable(path)}: {error.strerror or error}",
+            hint="check the path and its permissions",
+        ) from error
+    return ReadPdf(path, answer.raw, digest, reader, answer.read_by)
+
+
+def _named(
+    path: Path, file: BinaryIO, reader: str, reading: Reading, stopper: Stopper
+) -> tuple[Answer, str]:
+    try:
+        return _read(file, reader, reading, stopper)
+    except ReadError as error:
+        named = f"{printable(path.name)}: {error.message}"
+        raise type(error)(named, hint=error.hint) from error
+
+
+def _read(file: BinaryIO, reader: str, reading: Reading, stopper: Stopper) -> tuple[Answer, str]:
+    size = os.fstat(file.fileno()).st_size
+    task = Task(reader, size, reading.limits, reading.passwords)
+    for _ in range(2):
+        with borrowed() as process, stopper.watching(process):
+            try:
+                return process.read(task, file)
+            except Unused:
+                file.seek(0)  # it had ended while it waited, not because of this file
+    raise ReadError("the process that reads PDFs does not start", hint=_REINSTALL)
+
+
+class Unused(Exception):
+    """The process ended before it had taken the file."""
+
+
+_REINSTALL = "the Python of this program must start and import pypdfium2: install it again"
+
+
+class ReaderProcess:
+    """One process that reads one file at a time; for one thread at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  # our own interpreter and code
+            isolated_command("pipelines.worker", _LIBRARIES),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # What a library says of a hostile file may hold anything, also for a terminal.
+            stderr=subprocess.DEVNULL,
+            env=isolated_environment(),
+            cwd=os.path.abspath(os.sep),  # noqa: PTH100  # no library is sought beside the PDFs
+            bufsize=0,
+        )
+        self._pipes = _Pipes(self._process)
+        self._ready = False
+        self.alive = True
+
+    def read(self, task: Task, file: BinaryIO) -> tuple[Answer, str]:
+        """Return the pages of a file, and the hash of its bytes.
+
+        Raises:
+            Unused: the process has ended for a reason of its own.
+            ReadError: the file could not be read.
+        """
+        try:
+            digest = self._sent(task, file)
+            answer = self._answer(task)
+        except BaseException:  # also Ctrl-C: what is in the pipes belongs to nobody any more
+            self.kill()
+            raise
+        if isinstance(answer, RagError):
+            raise answer
+        return answer, digest
+
+    def kill(self) -> None:
+        """Stop it in the middle of what it does; the file has failed."""
+        self.alive = False
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process; it holds nothing that could be lost."""
+        self.kill()
+        self._process.wait()
+        self.forget()
+
+    def forget(self) -> None:
+        """Close our ends of its pipes."""
+        self.alive = False
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def is_waiting(self) -> bool:
+        """Tell whether it still runs, and waits for a file."""
+        return self.alive and self._process.poll() is None
+
+    def _sent(self, task: Task, file: BinaryIO) -> str:
+        """Send a task and the file's bytes; return their hash, which no reader can falsify."""
+        pipes, digest, left = self._pipes, hashlib.sha256(), task.size
+        pipes.until = time.monotonic() + _START_SECONDS
+        try:
+            if not self._ready and pipes.read(1) != READY:
+                raise Unused
+            self._ready = True
+            pipes.until = time.monotonic() + _wall(task)
+            pipes.write(task_bytes(task))
+            while left:
+                part = file.read(min(left, _PART))
+                if not part:
+                    raise ReadError("it became shorter while it was read", hint="run it again")
+                digest.update(part)
+                pipes.write(part)
+                left -= len(part)
+            if pipes.read(1) != ACCEPTED:
+                raise Unused
+        except (EOFError, BrokenPipeError, TimeoutError) as error:
+            if not self.alive:
+                raise _stopped() from error
+            raise Unused from error
+        return digest.hexdigest()
+
+    def _answer(self, task: Task) -> Answer | RagError:
+        pipes = self._pipes
+        try:
+            answer = receive_answer(pipes.read, task.limits)
+            self.alive = self.alive and pipes.read(1) == STAYS
+        except TimeoutError:
+            self.kill()
+            return _too_slow(_wall(task))
+        except ProtocolError as error:
+            self.kill()
+            return CrashError(f"it confused the process that read it: {error}", hint=_LEAVE_OUT)
+        except EOFError:
+            stopped = not self.alive
+            code = self._code()
+            self.kill()
+            return _death(code, task, stopped=stopped)
+        return answer
+
+    def _code(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return self._process.wait(_EXIT_SECONDS)
+        return None
+
+
+class _Pipes:
+    """Both pipes of a process, read and written until a point in time (``time.monotonic``)."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise ValueError("the process has no pipes")
+        self._in, self._out = process.stdout.fileno(), process.stdin.fileno()
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
+        self._read = bytearray()
+        self.until = 0.0
+
+    def read(self, count: int) -> bytes:
+        """Return just so many bytes.
+
+        Raises:
+            EOFError: the process ended.
+            TimeoutError: they did not come in time.
+        """
+        while len(self._read) < count:
+            self._wait(self._in, select.POLLIN)
+            part = os.read(self._in, _PART)
+            if not part:
+                raise EOFError
+            self._read += part
+        found = bytes(self._read[:count])
+        del self._read[:count]
+        return found
+
+    def write(self, data: bytes) -> None:
+        """Write all of it.
+
+        Raises:
+            BrokenPipeError: the process ended.
+            TimeoutError: it did not take it in time.
+        """
+        rest = memoryview(data)
+        while rest:
+            self._wait(self._out, select.POLLOUT)
+            with contextlib.suppress(BlockingIOError):
+                rest = rest[os.write(self._out, rest) :]
+
+    def _wait(self, pipe: int, event: int) -> None:
+        poll = select.poll()
+        poll.register(pipe, event)
+        left = self.until - time.monotonic()
+        if left <= 0 or not poll.poll(left * 1000):
+            raise TimeoutError
+
+
+_LEAVE_OUT = "leave it out, or open it in a viewer and save it again"
+
+
+def _death(code: int | None, task: Task, *, stopped: bool) -> ReadError:
+    """Return the error of a file that the process did not outlive."""
+    if stopped:
+        return _stopped()
+    if code == EXIT_MEMORY:
+        return memory_error(task.limits.memory_mb)
+    if code == -signal.SIGXCPU:
+        return _too_slow(task.limits.seconds_for(task.size))
+    if code == -signal.SIGKILL:
+        why = "the process that read it was killed from outside (SIGKILL)"
+        return CrashError(why, hint="the machine may have run out of memory: leave it out")
+    how = signal.Signals(-code).name if code is not None and code < 0 else f"exit code {code}"
+    return CrashError(
+        f"it crashed the PDF reader ({how})",
+        hint=f"{_LEAVE_OUT}, or try another reader: RAG_READER",
+    )
+
+
+def _stopped() -> ReadError:
+    return ReadError("reading was stopped", hint="run it again")
+
+
+def _too_slow(seconds: float) -> TooSlowError:
+    return TooSlowError(
+        f"reading it took longer than {seconds:.0f} s",
+        hint="leave it out; where it is to be trusted, allow more: RAG_READ_SECONDS",
+    )
+
+
+def _wall(task: Task) -> float:
+    return _WALL_SECONDS + _WALL_FACTOR * task.limits.seconds_for(task.size)
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class _Kept:
+    """Processes that wait for the next file."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._idle: list[ReaderProcess] = []
+
+    def take(self) -> ReaderProcess:
+        """Return one that waits, or a new one."""
+        with self._lock:
+            while self._idle:
+                process = self._idle.pop()
+                if process.is_waiting():
+                    return process
+                process.close()
+        return ReaderProcess()
+
+    def give(self, process: ReaderProcess) -> None:
+        """Keep one for the next file, where few enough are."""
+        with self._lock:
+            if process.is_waiting() and len(self._idle) < MAX_IDLE:
+                self._idle.append(process)
+                return
+        process.close()
+
+    def close(self) -> None:
+        """End all that wait."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
+    def after_fork(self) -> None:
+        """Let the processes be those of the parent alone."""
+        self._lock = threading.Lock()
+        while self._idle:
+            self._idle.pop().forget()
+
+
+_kept = _Kept()
+atexit.register(_kept.close)
+os.register_at_fork(after_in_child=_kept.after_fork)
+
+
+@contextmanager
+def borrowed() -> Iterator[ReaderProcess]:
+    """Give a process that reads; it is kept for the next file."""
+    process = _kept.take()
+    try:
+        yield process
+    finally:
+        _kept.give(process)
+
+
+def begin() -> None:
+    """Start a process that reads, where none waits, while something else is being done."""
+    with borrowed():
+        pass
+
+
+def passwords(given: str | Sequence[str] | None) -> tuple[str, ...]:
+    """Return the passwords to be tried; an empty one is tried without being asked."""
+    several = [given] if isinstance(given, str) else given or ()
+    return tuple(dict.fromkeys(one for one in several if one))

@@ -1,0 +1,196 @@
+"""What goes through the pipes between a program and the process that reads PDFs for it.
+
+What comes back was made by a process that parses hostile files: it is plain text with
+lengths in front, each checked against a limit before anything is allocated, and never
+unpickled. A task is one JSON object and the bytes of the file; an answer is the pages,
+one after the other, or what is wrong::
+
+    task    = length JSON bytes              {"reader", "passwords", "limits", "size"}; the file
+    answer  = "A" (E | P) ("." | "!")        accepted; "!": this process ends now
+    E       = "E" length JSON                {"kind", "message", "hint"}
+    P       = "P" length JSON page*          {"pages", "title", "largest", "read_by"}
+    page    = length length label text       in UTF-8
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pipelines.cleaning import sanitise
+from pipelines.errors import (
+    ConfigError,
+    DamagedError,
+    EmptyFileError,
+    EncryptedError,
+    NoTextError,
+    NotPdfError,
+    RagError,
+    ReadError,
+    TooLargeError,
+)
+from pipelines.readers import MAX_LABEL_CHARACTERS, MAX_TITLE_CHARACTERS, Limits, PageText, RawPdf
+from pipelines.reading import READERS
+
+READY, ACCEPTED, ERROR, PAGES, STAYS, ENDS = b"R", b"A", b"E", b"P", b".", b"!"
+MAX_HEADER_BYTES = 64 << 10
+MAX_MESSAGE_CHARACTERS = 1000
+_UTF8_BYTES = 4  # of one character at most
+_LENGTH, _PAGE = struct.Struct(">I"), struct.Struct(">II")
+_KINDS: dict[str, type[RagError]] = {
+    kind.__name__: kind
+    for kind in (
+        *(ConfigError, ReadError, EncryptedError, DamagedError, TooLargeError),
+        *(NotPdfError, EmptyFileError, NoTextError),
+    )
+}
+# Returns just so many bytes; raises EOFError where they end before.
+Read = Callable[[int], bytes]
+
+
+class ProtocolError(ValueError):
+    """What came is no answer: the process that sent it cannot be trusted any more."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One file to read; its bytes follow.
+
+    Attributes:
+        reader: name of the reader.
+        size: bytes of the file.
+        limits: what it may cost.
+        passwords: tried on an encrypted file, after the empty one.
+    """
+
+    reader: str
+    size: int
+    limits: Limits
+    passwords: tuple[str, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The pages of a file, and the name of the reader that could read it."""
+
+    raw: RawPdf
+    read_by: str
+
+
+def task_bytes(task: Task) -> bytes:
+    """Return what stands in front of the file's bytes."""
+    return _framed(asdict(task))
+
+
+def receive_task(read: Read) -> Task:
+    """Return the next task.
+
+    Raises:
+        EOFError: there is none.
+    """
+    (length,) = _LENGTH.unpack(read(_LENGTH.size))
+    given = json.loads(read(length))
+    return Task(
+        given["reader"], given["size"], Limits(**given["limits"]), tuple(given["passwords"])
+    )
+
+
+def answer_bytes(answer: Answer | RagError) -> Iterator[bytes]:
+    """Yield an answer in parts."""
+    if isinstance(answer, RagError):
+        kind = next(one for one in type(answer).__mro__ if one.__name__ in _KINDS)
+        about = {"kind": kind.__name__, "message": answer.message, "hint": answer.hint}
+        yield ERROR + _framed({name: text[:MAX_MESSAGE_CHARACTERS] for name, text in about.items()})
+        return
+    raw = answer.raw
+    yield PAGES + _framed(
+        {
+            "pages": len(raw.pages),
+            "title": raw.title,
+            "largest": raw.largest,
+            "read_by": answer.read_by,
+        }
+    )
+    for page in raw.pages:
+        label, text = page.label.encode(), page.text.encode()
+        yield _PAGE.pack(len(label), len(text)) + label + text
+
+
+def receive_answer(read: Read, limits: Limits) -> Answer | RagError:
+    """Return an answer; nothing in it is larger than the limits allow.
+
+    Raises:
+        EOFError: it ends before its end.
+        ProtocolError: it is none.
+    """
+    what = read(1)
+    if what == ERROR:
+        return _error(_header(read))
+    if what != PAGES:
+        raise ProtocolError(f"an answer begins with {what!r}")
+    about = _header(read)
+    count = about.get("pages")
+    if not isinstance(count, int) or not 0 < count <= limits.pages:
+        raise ProtocolError(f"an answer has {count!r} pages")
+    read_by = _text(about, "read_by", MAX_MESSAGE_CHARACTERS)
+    if read_by not in READERS:
+        raise ProtocolError("an answer names an unknown reader")
+    title, largest = (_text(about, key, MAX_TITLE_CHARACTERS) for key in ("title", "largest"))
+    return Answer(RawPdf(tuple(_pages(read, count, limits)), title, largest), read_by)
+
+
+def _pages(read: Read, count: int, limits: Limits) -> Iterator[PageText]:
+    left = limits.characters
+    for _ in range(count):
+        label, text = _PAGE.unpack(read(_PAGE.size))
+        allowed = min(left, limits.page_characters)
+        if label > _UTF8_BYTES * MAX_LABEL_CHARACTERS or text > _UTF8_BYTES * allowed:
+            raise ProtocolError("a page is larger than the limits allow")
+        page = PageText(_decoded(read(label)), _decoded(read(text)))
+        left -= len(page.text)
+        if len(page.text) > allowed:
+            raise ProtocolError("a page is larger than the limits allow")
+        yield page
+
+
+def _error(about: dict[str, Any]) -> RagError:
+    kind = _KINDS.get(_text(about, "kind", MAX_MESSAGE_CHARACTERS))
+    if kind is None:
+        raise ProtocolError("an answer names an unknown error")
+    message, hint = (_text(about, key, MAX_MESSAGE_CHARACTERS) for key in ("message", "hint"))
+    return kind(message, hint=hint)
+
+
+def _text(about: dict[str, Any], key: str, most: int) -> str:
+    text = about.get(key)
+    if not isinstance(text, str) or len(text) > most:
+        raise ProtocolError(f"the {key} of an answer is no short text")
+    return sanitise(text)
+
+
+def _header(read: Read) -> dict[str, Any]:
+    (length,) = _LENGTH.unpack(read(_LENGTH.size))
+    if length > MAX_HEADER_BYTES:
+        raise ProtocolError("the header of an answer is too large")
+    try:
+        about = json.loads(read(length))
+    except (ValueError, RecursionError) as error:
+        raise ProtocolError("the header of an answer does not read") from error
+    if not isinstance(about, dict):
+        raise ProtocolError("the header of an answer is no object")
+    return about
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        return sanitise(data.decode())
+    except UnicodeDecodeError as error:
+        raise ProtocolError("an answer is no UTF-8") from error
+
+
+def _framed(value: dict[str, Any]) -> bytes:
+    data = json.dumps(value).encode("ascii")
+    return _LENGTH.pack(len(data)) + data

@@ -1,0 +1,120 @@
+"""What the process that reads sends back is checked before it is believed or allocated."""
+
+import io
+import json
+import struct
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipelines.errors import EncryptedError, RagError, StoreError, TooSlowError
+from pipelines.protocol import (
+    Answer,
+    ProtocolError,
+    Task,
+    answer_bytes,
+    receive_answer,
+    receive_task,
+    task_bytes,
+)
+from pipelines.readers import Limits, PageText, RawPdf
+
+LIMITS = Limits(pages=3, page_characters=10, characters=20)
+
+
+def sent(data):
+    stream = io.BytesIO(data)
+
+    def read(count):
+        assert count <= 1 << 16, f"{count} bytes were about to be allocated"
+        found = stream.read(count)
+        if len(found) < count:
+            raise EOFError
+        return found
+
+    return read
+
+
+def header(**about):
+    data = json.dumps(about).encode()
+    return b"P" + struct.pack(">I", len(data)) + data
+
+
+def answer_of(*pages, read_by="pypdf"):
+    return Answer(RawPdf(tuple(PageText("i", text) for text in pages), "A title", "Large"), read_by)
+
+
+def test_pages_come_out_as_they_went_in():
+    answer = answer_of("one", "", "二頁目")
+    assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
+
+
+def test_an_error_keeps_its_kind_message_and_hint():
+    error = EncryptedError("it is encrypted", hint="give its password")
+    received = receive_answer(sent(b"".join(answer_bytes(error))), LIMITS)
+    assert isinstance(received, EncryptedError)
+    assert (received.message, received.hint) == (error.message, error.hint)
+
+
+def test_an_error_of_no_known_kind_is_the_nearest_one():
+    received = receive_answer(sent(b"".join(answer_bytes(TooSlowError("slow")))), LIMITS)
+    assert type(received).__name__ == "DamagedError"
+
+
+def test_a_task_keeps_all_but_shows_no_password():
+    task = Task("pypdf", 3, LIMITS, ("geheim", "日本"))
+    assert receive_task(sent(task_bytes(task))) == task
+    assert "geheim" not in repr(task)
+
+
+PAGE = struct.pack(">II", 1, 3) + b"iabc"
+TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"X",
+        b"E" + struct.pack(">I", 2**32 - 1),
+        b"P" + struct.pack(">I", 3) + b"{{{",
+        b"P" + struct.pack(">I", 2) + b"[]",
+        b"P" + struct.pack(">I", 40_000) + b"[" * 40_000,
+        header(pages=0, **TITLES),
+        header(pages=4, **TITLES),
+        header(pages="1", **TITLES),
+        header(pages=True, **TITLES | {"read_by": "os"}),
+        header(pages=1, **TITLES | {"title": "x" * 2000}),
+        header(pages=1, **TITLES | {"largest": None}),
+        header(pages=1, **TITLES) + struct.pack(">II", 2**32 - 1, 0),
+        header(pages=1, **TITLES) + struct.pack(">II", 0, 2**32 - 1),
+        header(pages=1, **TITLES) + struct.pack(">II", 0, 11) + b"a" * 11,
+        header(pages=3, **TITLES) + (struct.pack(">II", 0, 10) + b"a" * 10) * 3,
+        header(pages=1, **TITLES) + struct.pack(">II", 0, 2) + b"\xff\xfe",
+        b"E" + struct.pack(">I", 12) + b'{"kind":"x"}',
+    ],
+)
+def test_what_is_no_answer_is_refused_before_it_is_allocated(data):
+    with pytest.raises(ProtocolError):
+        receive_answer(sent(data), LIMITS)
+
+
+def test_an_error_of_another_tree_is_refused():
+    body = json.dumps({"kind": StoreError.__name__, "message": "m", "hint": ""}).encode()
+    with pytest.raises(ProtocolError):
+        receive_answer(sent(b"E" + struct.pack(">I", len(body)) + body), LIMITS)
+
+
+def test_text_that_no_reader_of_ours_gives_is_cleaned():
+    page = struct.pack(">II", 0, 4) + b"a\x00\x1bb"
+    received = receive_answer(sent(header(pages=1, **TITLES) + page), LIMITS)
+    assert received.raw.pages[0].text == "ab"
+
+
+@given(st.binary(max_size=200), st.sampled_from([b"", b"P", b"E", header(pages=2, **TITLES)]))
+def test_any_bytes_are_an_answer_an_end_or_refused(data, start):
+    try:
+        received = receive_answer(sent(start + data), LIMITS)
+    except (EOFError, ProtocolError):
+        return
+    assert isinstance(received, (Answer, RagError))
