@@ -173,9 +173,7 @@ def piece_of(
     return _leading(passage, text, made, passage.ref_doc_id or "", {**metadata, **place})
 
 
-def _pieces(
-    nodes: Sequence[IndexNode], passage: TextNode, document: Document
-) -> list[IndexNode]:
+def _pieces(nodes: Sequence[IndexNode], passage: TextNode, document: Document) -> list[IndexNode]:
     """Return the pieces of a passage; the same one given twice is one."""
     made = [_piece(node, passage, document) for node in nodes]
     return list({(piece.node_id, piece.text): piece for piece in made}.values())
