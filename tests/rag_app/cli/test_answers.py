@@ -67,3 +67,48 @@ def test_a_file_of_something_else_is_left_as_it_is(tmp_path, content):
 def test_a_folder_as_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match="no plain file"):
         AnswerFile(tmp_path, ASKED)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "my only line of notes",
+        "First?",
+        '{"id": 1, "text": "mine"}',
+        '{"id": "a", "question": "First?"}',
+        '{"id": "a", "question": "First?"}\n',
+        '{"a": 1',
+    ],
+)
+def test_a_file_of_one_line_that_is_no_answer_is_left_as_it_is(tmp_path, content):
+    """Also one without an end of line, and the questions themselves."""
+    path = tmp_path / "notes.txt"
+    path.write_text(content)
+    with pytest.raises(ConfigError, match="answers none of these questions"):
+        AnswerFile(path, ASKED)
+    assert path.read_text() == content
+
+
+@pytest.mark.parametrize("cut", range(1, 45))
+def test_a_torn_answer_is_asked_again(tmp_path, cut):
+    path = tmp_path / "out.jsonl"
+    whole = json.dumps(record(ASKED[0]))
+    path.write_text(whole[:cut])
+    with closing(AnswerFile(path, ASKED)) as answers:
+        assert answers.missing(ASKED) == ASKED
+
+
+def test_a_link_stays_one_and_leads_to_the_answers(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "out.jsonl")
+    with closing(AnswerFile(tmp_path / "link", ASKED)) as answers:
+        answers.write(ASKED[0], record(ASKED[0]))
+    assert (tmp_path / "link").is_symlink()
+    assert [line["id"] for line in lines(tmp_path / "out.jsonl")] == ["a"]
+
+
+def test_a_file_that_only_its_owner_may_read_stays_so(tmp_path):
+    path = tmp_path / "out.jsonl"
+    path.touch(mode=0o600)
+    with closing(AnswerFile(path, ASKED)) as answers:
+        answers.write(ASKED[0], record(ASKED[0]))
+    assert path.stat().st_mode & 0o777 == 0o600
