@@ -18,7 +18,8 @@ from rag_app.cli.show import path
 
 if TYPE_CHECKING:
     from rag_app.cli.output import Output
-    from rag_app.ingest import FileReport, IngestReport
+    from rag_app.index import Index
+    from rag_app.ingest import FileReport, IngestReport, Progress
 
 EXAMPLES = examples(
     "rag ingest report.pdf",
@@ -109,21 +110,24 @@ def ingest(
         llm=llm,
         llm_base_url=base_url,
     ) as current:
-        from rag_app.cli.sources import open_or_create
-
         _check_paths(paths, index)
         _check_llm(pipeline or (), index, current, named=llm is not None or base_url is not None)
-        with (
-            open_or_create(index, pipeline or _DEFAULT, current) as opened,
-            _progress(current.out) as progress,
-        ):
-            report = opened.ingest(
-                *paths,
-                pipelines=tuple(pipeline or ()),
-                prune=prune,
-                progress=progress,
-                workers=workers,
-            )
+
+        def read() -> IngestReport:
+            with _opened(index, pipeline, current) as (opened, progress):
+                return opened.ingest(
+                    *paths,
+                    pipelines=tuple(pipeline or ()),
+                    prune=prune,
+                    progress=progress,
+                    workers=workers,
+                )
+
+        try:
+            report = read()
+        except IndexNotFoundError:
+            # The one that was there went while this waited: nothing came of another's first ingest.
+            report = read()
         if current.out.json:
             current.out.document(report.to_dict())
         else:
@@ -160,6 +164,19 @@ def _searches_pieces(index: Path, current: Session) -> bool:
             return "piece" in opened.store.config.kinds
     except IndexNotFoundError:
         return False
+
+
+@contextmanager
+def _opened(
+    index: Path, pipeline: Sequence[str] | None, current: Session
+) -> Iterator[tuple[Index, Progress | None]]:
+    from rag_app.cli.sources import open_or_create
+
+    with (
+        open_or_create(index, pipeline or _DEFAULT, current) as opened,
+        _progress(current.out) as progress,
+    ):
+        yield opened, progress
 
 
 @contextmanager

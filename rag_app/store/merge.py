@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from pipelines.errors import ConfigError, IndexMismatchError, StoreError
 from rag_app.store.arrayfile import sync_folder
@@ -77,12 +77,10 @@ def merge(
         with _opened(source) as store:
             configs[name] = store.config
     config = merged_config(configs)
-    with _draft(into) as draft:
-        copy = _Copy(draft, config, names)
+    with _draft(into) as draft, _Copy(draft, config, names) as copy:
         for name, source in sources.items():
             with _opened(source) as store:
                 copy.add(name, store)
-        copy.close()
     return MergeReport(into, sum(copy.taken.values()), copy.taken, copy.shared)
 
 
@@ -150,10 +148,15 @@ class _Copy:
                     self._join(known, found)
                     self.shared += 1
 
-    def close(self) -> None:
-        """Build the derived files and close the new index."""
-        self._stack.close()
-        self._store.close()
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Build the derived files, unless interrupted, and close the new index."""
+        try:
+            self._stack.__exit__(*error)
+        finally:
+            self._store.close()
 
     def _named(self, found: Prepared, index: str) -> Prepared:
         """Give a content the names that are wanted, or the index's name as their origin."""

@@ -72,3 +72,20 @@ def test_what_another_process_put_in_meanwhile_is_not_removed(tmp_path, model):
     assert not remove_if_empty(tmp_path / "index")
     with open_store(tmp_path / "index") as store:
         assert store.verify() == []
+
+
+def test_an_index_that_goes_while_another_ingest_waits_for_it_is_made_again(
+    rag, broken, pdfs, monkeypatch, model
+):
+    """Two first ingests at once, and nothing comes of the one that made the index."""
+    Index.create(".rag", embed_model=model).close()
+    plain = Index.ingest
+
+    def emptied_first(index, *inputs, **options):
+        monkeypatch.setattr(Index, "ingest", plain)
+        assert remove_if_empty(index.path)
+        return plain(index, *inputs, **options)
+
+    monkeypatch.setattr(Index, "ingest", emptied_first)
+    assert rag("ingest", pdfs / "valve.pdf").code == 0
+    assert "twelve weeks" in rag("search", "lead time").out

@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import resource
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from pipelines.errors import StoreError
+from rag_app.store.merge import merge
 from rag_app.store.sqlite import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
 
@@ -26,6 +30,44 @@ def fill(path: Path, limit: int) -> None:
         except StoreError as error:
             if "free space" in error.hint:
                 os._exit(EXIT_AS_WANTED)
+
+
+def fails_as_wanted(work: Callable[[], None], limit: int) -> bool:
+    """Do the work in a child in which no file may grow beyond a limit; tell whether we say so."""
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+        try:
+            work()
+        except StoreError as error:
+            if "free space" in error.hint:
+                os._exit(EXIT_AS_WANTED)
+        finally:
+            os._exit(1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == EXIT_AS_WANTED
+
+
+@pytest.mark.parametrize("limit", [100, 20_000, 100_000])
+def test_an_index_that_could_not_be_made_leaves_nothing(tmp_path: Path, limit: int) -> None:
+    assert fails_as_wanted(lambda: create_store(tmp_path / "a" / "b", CONFIG).close(), limit)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("limit", [100, 50_000, 250_000, 400_000])
+def test_a_merge_that_a_full_disk_stops_leaves_nothing(tmp_path: Path, limit: int) -> None:
+    with create_store(tmp_path / "one", CONFIG) as store, store.writer() as writer:
+        for n in range(30):
+            writer.put(prepared(f"/{n}.pdf", [f"Text {n} is here. And more of {n}."] * 20))
+    assert fails_as_wanted(lambda: merge_into(tmp_path, "new"), limit)
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]
+    merge_into(tmp_path, "new")
+    with open_store(tmp_path / "new") as store, store.snapshot() as snapshot:
+        assert len(snapshot.names()) == 30
+
+
+def merge_into(folder: Path, name: str) -> None:
+    merge({"one": folder / "one"}, folder / name)
 
 
 def test_a_disk_that_fills_up_leaves_each_file_whole(tmp_path: Path) -> None:
