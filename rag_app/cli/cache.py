@@ -203,6 +203,10 @@ class IndexCache:
     def trim(self) -> list[Kept]:
         """Remove what was not used for longest until the limit holds; return what was removed."""
         kept = sorted(self.entries(), key=lambda entry: entry.used)
+        for entry in kept:
+            if _GONE.fullmatch(entry.key):
+                self.discard(entry.key)  # of a removal that was killed
+        kept = [entry for entry in kept if not _GONE.fullmatch(entry.key)]
         total = sum(entry.bytes for entry in kept)
         removed = []
         for entry in kept:
