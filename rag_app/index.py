@@ -40,7 +40,7 @@ from rag_app.store.sqlite import (
 )
 
 if TYPE_CHECKING:  # a question to an index that is there needs nothing of what makes one
-    from rag_app.ingest import IngestReport, PieceWriter, Progress, RemoveReport
+    from rag_app.ingest import IngestReport, PieceWriter, Progress, RemoveReport, RepairReport
 
 Input = str | Path | Document | BaseNode
 
@@ -295,6 +295,24 @@ class Index:
         from rag_app.ingest import remove
 
         return remove(self._store, names)
+
+    def repair(self, *, progress: Progress | None = None) -> RepairReport:
+        """Make a damaged index whole again, as far as it can be, and say what could not.
+
+        Derived files are built anew; what is searched is made from the text that is whole;
+        a file whose text is damaged is read again from the path it was ingested from, if
+        its bytes are still there; what is left is taken out. Readers go on meanwhile.
+
+        Args:
+            progress: told what is read again.
+
+        Raises:
+            IndexDamagedError: nothing of it can be saved.
+            IndexLockedError, IndexReadOnlyError: it cannot be written now, or not at all.
+        """
+        from rag_app.ingest import repair
+
+        return repair(self._store, embed_model=lambda: self.embed_model, progress=progress)
 
     def as_retriever(
         self,

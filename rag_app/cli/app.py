@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from rag_app.cli import ask, evaluate, info, ingest, manage, search, trust
+from rag_app.cli import ask, evaluate, info, ingest, manage, repair, search, trust
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.output import one_line
 from rag_app.cli.session import CLOSED, ERROR, INTERRUPTED, abandon
@@ -86,6 +86,7 @@ for _name, _function, _examples in (
     ("search", search.search, search.SEARCH_EXAMPLES),
     ("explain", search.explain, search.EXPLAIN_EXAMPLES),
     ("info", info.info, info.EXAMPLES),
+    ("repair", repair.repair, repair.EXAMPLES),
     ("remove", manage.remove, manage.REMOVE_EXAMPLES),
     ("merge", manage.merge, manage.MERGE_EXAMPLES),
     ("eval", evaluate.evaluate, evaluate.EXAMPLES),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rag_app.ingest.inputs import Input
 from rag_app.ingest.kinds import PIPELINES, Kinds, kinds_of
 from rag_app.ingest.removing import remove
+from rag_app.ingest.repairing import RepairedFile, RepairReport, repair
 from rag_app.ingest.report import FileReport, IngestReport, RemoveReport
 from rag_app.ingest.run import Progress, ingest
 from rag_app.ingest.writing import PiecesReport, PieceWriter
@@ -19,7 +20,10 @@ __all__ = [
     "PiecesReport",
     "Progress",
     "RemoveReport",
+    "RepairReport",
+    "RepairedFile",
     "ingest",
     "kinds_of",
     "remove",
+    "repair",
 ]

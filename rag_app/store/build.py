@@ -104,6 +104,12 @@ def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
         _log.warning("derived files of %s were not built: %s", folder, error)
 
 
+def drop_files(sql: sqlite3.Connection, folder: Path, files: Sequence[str]) -> None:
+    """List some derived files no more: what they held is built anew from the database."""
+    if files:
+        _switch(sql, folder, files, None, 0)
+
+
 def sweep(sql: sqlite3.Connection, folder: Path) -> None:
     """Remove the files that the database records as replaced, or as drafts of a killed run.
 

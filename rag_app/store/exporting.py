@@ -53,6 +53,34 @@ def export_content(
     )
 
 
+def export_text(sql: sqlite3.Connection, sums: Checksums, content: int, reader: Reader) -> Prepared:
+    """Return one content without what is searched, which is made from its text again.
+
+    Raises:
+        IndexDamagedError: its text, pages, nodes or names are not as they were written.
+    """
+    check_content(sql, sums, content)
+    (source,) = read_sources(sql, content)
+    origins = sql.execute(
+        "SELECT name, origin FROM names WHERE content = ? ORDER BY name_row", (content,)
+    )
+    nodes = reader.of_content(content)
+    if len(nodes) != sum(source.nodes.values()):
+        raise sums.damaged(f"{len(nodes)} of {sum(source.nodes.values())} nodes are there")
+    return Prepared(
+        names=source.names,
+        document=reader.document(content),
+        nodes=nodes,
+        vectors={},
+        terms={},
+        fingerprint=source.fingerprint,
+        built=frozenset(one for one in source.built if ":" not in one),
+        bytes=source.bytes,
+        origin=source.origin,
+        origins=dict(origins.fetchall()),
+    )
+
+
 def _vectors(
     sql: sqlite3.Connection, sums: Checksums, content: int, ids: dict[int, str]
 ) -> dict[str, tuple[list[str], Vector]]:

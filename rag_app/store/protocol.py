@@ -366,6 +366,40 @@ class Writer(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Lost:
+    """A content that is not whole.
+
+    Attributes:
+        names: what it was called, as far as that reads.
+        content_hash: its hash (``""``: it does not read).
+        reason: what is damaged.
+    """
+
+    names: tuple[str, ...]
+    content_hash: str
+    reason: str
+
+
+class Salvaged(Protocol):
+    """A new index with all that is whole of a damaged one."""
+
+    @property
+    def store(self) -> Store:
+        """The new index; what is added to it will be in the repaired one."""
+        ...
+
+    @property
+    def stripped(self) -> Sequence[str]:
+        """First names of contents with text and nodes, of which the rest is to be made again."""
+        ...
+
+    @property
+    def lost(self) -> Sequence[Lost]:
+        """What is not in it."""
+        ...
+
+
 class Store(Protocol):
     """An index on its engine."""
 
@@ -399,6 +433,17 @@ class Store(Protocol):
 
     def verify(self) -> list[Finding]:
         """Check every link of the index and return what is wrong (nothing: ``[]``)."""
+        ...
+
+    def repair_files(self) -> tuple[str, ...]:
+        """Build damaged derived files anew from the database; return which."""
+        ...
+
+    def salvaged(self) -> AbstractContextManager[Salvaged]:
+        """Yield a new index with all that is whole of this one; leaving puts it in its place.
+
+        Nobody else writes meanwhile. After an error the index is as it was.
+        """
         ...
 
     def close(self) -> None:

@@ -43,9 +43,10 @@ def content_digest(sql: sqlite3.Connection, sums: Checksums, content: int) -> in
     if row is None:
         raise sums.damaged(f"content {content} is not there")
     names = sql.execute(
-        "SELECT checksum FROM names WHERE content = ? ORDER BY name_row", (content,)
+        "SELECT name, origin, file_name, file_path FROM names WHERE content = ? ORDER BY name_row",
+        (content,),
     ).fetchall()
-    return sums.digest(*row, *(checksum for (checksum,) in names))
+    return sums.digest(*row, *(value for name in names for value in name))
 
 
 def name_checksum(

@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from pipelines.errors import IndexExistsError, IndexReadOnlyError
@@ -30,6 +31,7 @@ from rag_app.store.place import (
     remove_folders,
 )
 from rag_app.store.protocol import Finding, IndexConfig
+from rag_app.store.salvage import Salvage, repair_files, salvaged
 from rag_app.store.schema import DATABASE, DERIVED, LOCK, create_tables
 from rag_app.store.snapshot import SqliteSnapshot
 from rag_app.store.verify import verify_index
@@ -129,6 +131,14 @@ class SqliteStore:
         with self._connections.borrow() as connection:
             (generation,) = connection.sql.execute("SELECT generation FROM state").fetchone()
             return generation, {listed.file for listed in all_files(connection.sql)}
+
+    def repair_files(self) -> tuple[str, ...]:
+        """Build damaged derived files anew from the database; return which."""
+        return repair_files(self._path)
+
+    def salvaged(self) -> AbstractContextManager[Salvage]:
+        """Yield a new index with all that is whole of this one; leaving puts it in its place."""
+        return salvaged(self._path, lambda folder: create_store(folder, self._config))
 
     def close(self) -> None:
         """Close all connections; the last one of all processes leaves no write-ahead log."""

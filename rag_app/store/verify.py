@@ -365,23 +365,30 @@ def _derived(
     sql: sqlite3.Connection, folder: Path, newest: Callable[[], tuple[int, set[str]]]
 ) -> Iterator[str]:
     """Each file reads whole, and holds for its live parts what the database holds."""
+    for file, fault in faults_of_files(sql, folder):
+        # A writer may have replaced it since this transaction began.
+        if (folder / file).exists() or file in newest()[1]:
+            yield fault
+    yield from _ahead(folder, sql, newest)
+
+
+def faults_of_files(sql: sqlite3.Connection, folder: Path) -> Iterator[tuple[str, str]]:
+    """Yield the derived files that are not as they were written, each with what is wrong."""
     sums = Checksums.at(sql)
     for listed in derived.all_files(sql):
         opener = derived.open_vectors if listed.info["how"] == "vectors" else derived.open_words
         try:
             segment = listed.open(opener, folder, check=True)
         except FileNotFoundError:
-            if listed.file in newest()[1]:
-                yield f"{listed.file} is not there"
+            yield listed.file, f"{listed.file} is not there"
             continue
         except (OSError, ValueError, TypeError, KeyError) as error:
-            yield f"{error} (it is not used)"
+            yield listed.file, f"{error} (it is not used)"
             continue
         rows = sql.execute(f"SELECT part FROM {listed.info['how']}")  # noqa: S608
         for piece in pieces_of([segment], {part for (part,) in rows.fetchall()}):
             if not _same(sql, sums, segment, piece.part):
-                yield f"{listed.file}: part {piece.part} is not as in the database"
-    yield from _ahead(folder, sql, newest)
+                yield listed.file, f"{listed.file}: part {piece.part} is not as in the database"
 
 
 def _ahead(
