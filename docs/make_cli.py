@@ -17,6 +17,7 @@ COMMANDS = (
     "search",
     "explain",
     "info",
+    "repair",
     "remove",
     "merge",
     "eval",

@@ -117,5 +117,7 @@ def _row(source: Any) -> tuple[object, ...]:
 def _show_findings(out: Output, about: IndexInfo) -> None:
     for finding in about.findings or ():
         out.text(f"{finding.check}: {finding.message}", style="red")
-    if not about.findings:
+    if about.findings:
+        out.text(about.findings[0].hint)
+    else:
         out.text("verified: every link holds")

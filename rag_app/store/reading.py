@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pipelines.errors import IndexDamagedError
 from pipelines.page_map import Page, pages_of
 from rag_app.store.checksums import Checksums
 from rag_app.store.codec import (
@@ -120,7 +121,7 @@ class Reader:
         ).fetchall()
         for first, last, text, checksum in rows:
             if checksum != self._sums.text(content, first, last, text):
-                raise self._sums.damaged(self._called("the text of", content))
+                raise self._unlike(self._called("the text of", content))
         joined = "".join([text for _, _, text, _ in rows])
         first = rows[0][0] if rows else 0
         found = joined[start - first : stop - first]
@@ -168,7 +169,7 @@ class Reader:
             return Page(number, label, start, stop, self.text(content, start, stop))
         found = self._sums.blobs((content, position), blob or b"")
         if raw_checksum != found:
-            raise self._sums.damaged(self._called(f"page {number} of", content))
+            raise self._unlike(self._called(f"page {number} of", content))
         return Page(number, label, start, stop, unpack_text(blob or b""))
 
     def document(self, content: int) -> Document:
@@ -222,7 +223,10 @@ class Reader:
     def _check_node(self, values: tuple[Any, ...]) -> None:
         """Compare what the columns of a node say with their checksum, the last of them."""
         if values[13] != self._sums.row(*values[:13]):
-            raise self._sums.damaged(self._called("a node of", values[1]))
+            raise self._unlike(self._called("a node of", values[1]))
+
+    def _unlike(self, what: str) -> IndexDamagedError:
+        return self._sums.damaged(f"{what} does not match its checksum")
 
     def _called(self, what: str, content: int) -> str:
         """Return what is meant of a content, with its name."""

@@ -25,6 +25,7 @@ from rag_app.store.sealing import name_checksum
 from rag_app.store.state import read_state, write_state
 from rag_app.store.verify import faults_of_files
 
+
 @dataclass
 class Salvage:
     """A new index with all that is whole of a damaged one.
@@ -60,7 +61,7 @@ def salvaged(folder: Path, create: Callable[[Path], Store]) -> Iterator[Salvage]
             store = create(draft)
             try:
                 found = Salvage(store)
-                with store.writer(durable=False) as writer:
+                with store.writer() as writer:
                     _copy(folder, writer, found)
                 yield found
             finally:

@@ -54,7 +54,8 @@ def test_verify_names_what_is_broken_and_exits_with_1(rag, index):
     done = rag("info", "--verify")
     assert done.code == 1
     assert "every link holds" not in done.out
-    assert "vector" in done.out.splitlines()[-1]
+    assert "vector" in done.out.splitlines()[-2]
+    assert done.out.splitlines()[-1] == "repair it with `rag repair --index .rag`"
     assert rag("info", "--verify", "--json").json["findings"]
 
 
@@ -69,3 +70,17 @@ def test_scripts_that_the_model_does_not_know_are_named(rag, place, model):
     asked = rag("search", "年次有給休暇")
     assert asked.out.startswith("1. ja.pdf, page 1")
     assert asked.err.count("did not vote") == 1
+
+
+def test_what_is_damaged_is_named_with_the_command_that_repairs_it(rag, index, pdfs):
+    with closing(sqlite3.connect(index / "index.sqlite")) as database:
+        database.execute("UPDATE blocks SET text = replace(text, '4.2', '9.2')")
+        database.commit()
+    done = rag("info", "--verify")
+    assert done.code == 1
+    assert "valve.pdf was changed between characters 0 and" in done.out
+    assert "repair it with `rag repair --index .rag`" in done.out
+    asked = rag("search", "valve pressure")
+    assert asked.code == 1
+    assert "valve.pdf does not match its checksum" in asked.err
+    assert "rag repair" in asked.err
