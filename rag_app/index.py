@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
@@ -16,14 +17,16 @@ from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.analysers import fingerprints
-from pipelines.errors import ConfigError, IndexExistsError
+from pipelines.errors import ConfigError, IndexExistsError, ModelNotFoundError
 from pipelines.file_names import printable
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
 from rag_app.answer.request import Limits
+from rag_app.arguments import check, check_each, check_keywords
 from rag_app.matching import check_model, child_sizes, named, new_config, recorded_settings
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
+from rag_app.models.known import find_by_name
 from rag_app.models.loading import LoadedEngine
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.queries import QueryGenerator
@@ -43,6 +46,10 @@ if TYPE_CHECKING:  # a question to an index that is there needs nothing of what 
     from rag_app.ingest import IngestReport, PieceWriter, Progress, RemoveReport, RepairReport
 
 Input = str | Path | Document | BaseNode
+# What as_query_engine and explain hand on, beside strategy, llm and callback_manager.
+RETRIEVER_ARGUMENTS = (
+    *("similarity_top_k", "depth", "filters", "prefer_documents", "queries", "strict", "origin"),
+)
 
 
 @dataclass(frozen=True)
@@ -118,6 +125,14 @@ class Index:
             ConfigError: a pipeline is unknown, or needs an extra that is not installed.
             ModelNotFoundError: the embedding model is not on this machine.
         """
+        check(
+            "Index.create",
+            path=path,
+            embed_model=embed_model,
+            settings=settings,
+            pipelines=pipelines,
+            exist_ok=exist_ok,
+        )
         from rag_app.ingest import kinds_of
 
         if not exist_ok or not is_index(Path(path)):
@@ -157,6 +172,7 @@ class Index:
             IndexMismatchError: it was made with another model or other settings;
                 the error names both sides.
         """
+        check("Index.open", path=path, embed_model=embed_model, settings=settings)
         settings = settings or load_settings()
         store = open_store(Path(path))
         try:
@@ -195,6 +211,9 @@ class Index:
             IndexExistsError: there is an index in ``into`` already.
             FolderNotEmptyError: ``into`` holds other things; names them.
         """
+        check("Index.merge", into=into, names=names, embed_model=embed_model, settings=settings)
+        kinds = (str, os.PathLike, Index)
+        check_each("Index.merge", "sources", sources, kinds, "an Index or the path of one")
         from rag_app.store.merge import merge
 
         stores: dict[Path, Store | Path] = {}
@@ -240,10 +259,25 @@ class Index:
             return None
         with self._loading:
             if self._model is None:
-                model = load_embedding(recorded_settings(config, self._settings), self._begun)
+                model = self._load()
                 check_model(self._store, self._settings, model)
                 self._model = model
         return self._model
+
+    def _load(self) -> BaseEmbedding:
+        config = self._store.config
+        try:
+            return load_embedding(recorded_settings(config, self._settings), self._begun)
+        except ModelNotFoundError as error:
+            name = config.embed_model
+            if "embed_model" in self._settings.model_fields_set or find_by_name(name) is not None:
+                raise
+            raise ModelNotFoundError(
+                f"the index was made with the embedding model {name!r}, which no folder of models "
+                "here holds",
+                hint=f"if it is a model of your own, pass it: Index.open({str(self.path)!r}, "
+                "embed_model=…)" + (f"; else {error.hint}" if "/" in name else ""),
+            ) from error
 
     def ingest(
         self,
@@ -271,6 +305,15 @@ class Index:
             workers: processes that read files; None: by the number of files and cores.
             timeout: seconds to wait for another process that writes.
         """
+        check(
+            "Index.ingest",
+            pipelines=pipelines,
+            llm=llm,
+            prune=prune,
+            progress=progress,
+            workers=workers,
+            timeout=timeout,
+        )
         from rag_app.ingest import ingest
 
         flat = [
@@ -292,6 +335,7 @@ class Index:
 
     def remove(self, *names: str | Path) -> RemoveReport:
         """Take names of files away; content that has none left goes, with all made of it."""
+        check_each("Index.remove", "names", names, (str, os.PathLike), "a path, a name or an id")
         from rag_app.ingest import remove
 
         return remove(self._store, names)
@@ -346,13 +390,58 @@ class Index:
             ConfigError: an unknown strategy, or queries without a language model.
             MissingNodesError: the strategy searches what was not built.
         """
+        return self._retriever(
+            "Index.as_retriever",
+            strategy=strategy,
+            similarity_top_k=similarity_top_k,
+            depth=depth,
+            filters=filters,
+            prefer_documents=prefer_documents,
+            queries=queries,
+            llm=llm,
+            strict=strict,
+            origin=origin,
+            callback_manager=callback_manager,
+        )
+
+    def _retriever(
+        self,
+        caller: str,
+        *,
+        strategy: str | Strategy | None = None,
+        similarity_top_k: int | None = None,
+        depth: int | None = None,
+        filters: MetadataFilters | None = None,
+        prefer_documents: bool | None = None,
+        queries: int = 1,
+        llm: LLM | None = None,
+        strict: bool = False,
+        origin: str = "",
+        callback_manager: CallbackManager | None = None,
+    ) -> StrategyRetriever:
+        """Return the retriever; errors in its arguments name the function that was called."""
+        check(
+            caller,
+            strategy=strategy,
+            similarity_top_k=similarity_top_k,
+            depth=depth,
+            filters=filters,
+            prefer_documents=prefer_documents,
+            queries=queries,
+            llm=llm,
+            strict=strict,
+            origin=origin,
+            callback_manager=callback_manager,
+        )
         chosen = get_strategy(strategy or self._settings.strategy, self._settings.presets)
         prefer = self._settings.prefer_documents if prefer_documents is None else prefer_documents
         return StrategyRetriever(
             self._store,
             chosen,
             embed_model=self.embed_model if chosen.needs_vectors else None,
-            similarity_top_k=similarity_top_k or self._settings.similarity_top_k,
+            similarity_top_k=(
+                self._settings.similarity_top_k if similarity_top_k is None else similarity_top_k
+            ),
             depth=depth,
             filters=filters,
             query_generator=self._query_generator(queries, llm),
@@ -381,16 +470,25 @@ class Index:
             callback_manager: LlamaIndex's.
             **retriever: the other arguments of :meth:`as_retriever`.
         """
+        called = "Index.as_query_engine"
+        check(called, llm=llm, streaming=streaming)
+        check_keywords(called, retriever, RETRIEVER_ARGUMENTS)
         llm = llm or configured_llm(self._settings)
-        found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
+        found = self._retriever(
+            called, strategy=strategy, llm=llm, callback_manager=callback_manager, **retriever
+        )
         return make_engine(found, self, self._store, llm, streaming, callback_manager)
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds (arguments of :meth:`as_retriever`)."""
-        return self.as_retriever(**retriever).explain(question, top=top)
+        check("Index.explain", question=question, top=top)
+        further = ("strategy", "llm", "callback_manager")
+        check_keywords("Index.explain", retriever, (*RETRIEVER_ARGUMENTS, *further))
+        return self._retriever("Index.explain", **retriever).explain(question, top=top)
 
     def info(self, *, verify: bool = False) -> IndexInfo:
         """Return what the index holds; ``verify`` checks every link of it as well."""
+        check("Index.info", verify=verify)
         with self._store.snapshot() as snapshot:
             config, scripts = snapshot.config, dict(snapshot.scripts())
             sources, generation = tuple(snapshot.sources()), snapshot.generation
@@ -428,8 +526,6 @@ class Index:
         return ByModel(model, prompts=load_prompts(self._settings.prompts))
 
     def _query_generator(self, queries: int, llm: LLM | None) -> QueryGenerator | None:
-        if queries < 1:
-            raise ConfigError(f"queries is {queries}", hint="1 is the question alone")
         if queries == 1:
             return None
         model = llm or configured_llm(self._settings)

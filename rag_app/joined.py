@@ -10,10 +10,14 @@ from llama_index.core.llms.llm import LLM
 
 from pipelines.errors import ConfigError
 from rag_app.answer.engine import CitedQueryEngine
-from rag_app.index import Index, configured_llm, make_engine
+from rag_app.arguments import check, check_each, check_keywords
+from rag_app.index import RETRIEVER_ARGUMENTS, Index, configured_llm, make_engine
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.retriever import JoinedRetriever
 from rag_app.retrieval.strategy import Strategy
+
+# Each member's origin is its name.
+_FURTHER = tuple(name for name in RETRIEVER_ARGUMENTS if name != "origin")
 
 
 class JoinedIndex:
@@ -23,6 +27,7 @@ class JoinedIndex:
     """
 
     def __init__(self, indexes: Sequence[Index]) -> None:
+        check_each("JoinedIndex", "indexes", indexes, (Index,), "an Index")
         if not indexes:
             raise ConfigError("no index to ask", hint="give one or more indexes")
         self._indexes = tuple(indexes)
@@ -40,6 +45,7 @@ class JoinedIndex:
         **retriever: Any,
     ) -> JoinedRetriever:
         """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
+        check_keywords("JoinedIndex.as_retriever", retriever, (*_FURTHER, "llm"))
         parts = [
             index.as_retriever(strategy, origin=origin, **retriever)
             for origin, index in self._members.items()
@@ -56,6 +62,8 @@ class JoinedIndex:
         **retriever: Any,
     ) -> CitedQueryEngine:
         """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
+        check("JoinedIndex.as_query_engine", llm=llm, streaming=streaming)
+        check_keywords("JoinedIndex.as_query_engine", retriever, _FURTHER)
         first = self._indexes[0]
         llm = llm or configured_llm(first.settings)
         stores = {origin: index.store for origin, index in self._members.items()}
@@ -64,6 +72,9 @@ class JoinedIndex:
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds."""
+        check("JoinedIndex.explain", question=question, top=top)
+        known = (*_FURTHER, "strategy", "llm", "callback_manager")
+        check_keywords("JoinedIndex.explain", retriever, known)
         return self.as_retriever(**retriever).explain(question, top=top)
 
     def close(self) -> None:

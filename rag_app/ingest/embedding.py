@@ -118,7 +118,7 @@ class Embedder:
             raise
         except Exception as error:  # a model of the user's may raise anything
             raise EmbeddingError(
-                f"the embedding model {self.identity.name} failed: {error or type(error).__name__}",
+                f"the embedding model {self.identity.name} failed: {_first_line(error)}",
                 hint="run it again: what was finished is kept",
             ) from error
         return unit_vectors(raw, len(texts), self.identity)
@@ -135,7 +135,7 @@ def unit_vectors(raw: object, count: int, identity: EmbeddingIdentity) -> Vector
     Raises:
         EmbeddingError: another shape, or a vector that has no direction.
     """
-    matrix: npt.NDArray[np.float64] = np.asarray(raw, dtype=np.float64)
+    matrix = _matrix(raw, identity)
     if matrix.shape != (count, identity.dimension):
         raise EmbeddingError(
             f"the embedding model {identity.name} gave vectors of shape {matrix.shape}, "
@@ -150,3 +150,18 @@ def unit_vectors(raw: object, count: int, identity: EmbeddingIdentity) -> Vector
         )
     unit: Vector = (matrix / lengths).astype(np.float32)
     return unit
+
+
+def _matrix(raw: object, identity: EmbeddingIdentity) -> npt.NDArray[np.float64]:
+    try:
+        return np.asarray(raw, dtype=np.float64)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise EmbeddingError(
+            f"the embedding model {identity.name} gave what are no rows of {identity.dimension} "
+            f"numbers: {error}",
+            hint="a model of your own must return one list of numbers, all of one length, a text",
+        ) from error
+
+
+def _first_line(error: Exception) -> str:
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

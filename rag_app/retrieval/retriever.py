@@ -24,6 +24,7 @@ from rag_app.retrieval.catalogue import Catalogues
 from rag_app.retrieval.documents import Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.explain import Explanation, explanation_of
+from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
 from rag_app.retrieval.passages import Reading, read_passages
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
 from rag_app.retrieval.rankings import QueryVectors, Ranking, View
@@ -170,6 +171,7 @@ class StrategyRetriever(BaseRetriever):
     def _search(self, bundle: QueryBundle, views: Sequence[View]) -> RetrievalResult:
         clock = _Clock()
         self._check_kinds(views)
+        refuse_filters_that_fit_nothing(views, [member.filters for member in self._members])
         question = clean_question(bundle.query_str)
         queries, degraded = self._queries(question)
         clock.stop("queries")

@@ -262,9 +262,11 @@ def test_a_filter_on_a_file_holds_on_every_arm(build, model):
         assert {node.metadata["file_name"] for node in nodes} == {"b.pdf"}
 
 
-def test_a_filter_that_keeps_nothing_gives_nothing(manual, model):
+def test_a_filter_that_keeps_nothing_is_an_error_when_it_is_asked(manual, model):
     filters = MetadataFilters(filters=[MetadataFilter(key="page", value=99)])
-    assert StrategyRetriever(manual, embed_model=model, filters=filters).retrieve("valve") == []
+    retriever = StrategyRetriever(manual, embed_model=model, filters=filters)
+    with pytest.raises(FilterError, match="page == 99"):
+        retriever.retrieve("valve")
 
 
 def test_a_filter_with_an_unknown_key_names_the_known_ones(manual, model):

@@ -1,0 +1,185 @@
+"""The arguments of the public functions: what each may be, said by the function that was called.
+
+A wrong one is found before anything is done with it; otherwise it would end as an error
+of some library far below, which names neither the function nor what to give.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from llama_index.core.base.embeddings.base import BaseEmbedding
+from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.llms.llm import LLM
+from llama_index.core.schema import QueryBundle
+from llama_index.core.vector_stores.types import MetadataFilters
+
+from pipelines.errors import ConfigError, FilterError
+from rag_app.retrieval.strategy import Strategy
+from rag_app.settings import Settings
+
+_LONGEST = 80  # characters of a wrong value that are shown
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """What an argument may be.
+
+    Attributes:
+        fits: tells whether a value may be used.
+        allowed: the same in words.
+        hint: what to write.
+        optional: whether None means that it is not given.
+        error: what is raised.
+    """
+
+    fits: Callable[[Any], bool]
+    allowed: str
+    hint: str = ""
+    optional: bool = True
+    error: type[ConfigError] = ConfigError
+
+
+def _is(*kinds: type) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, kinds)
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike)) and bool(str(value)) and "\0" not in str(value)
+
+
+def _texts(value: Any) -> bool:
+    return (
+        isinstance(value, Iterable)
+        and not isinstance(value, (str, bytes, Mapping))
+        and all(isinstance(one, str) for one in value)
+    )
+
+
+def _names(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(
+        isinstance(key, str) and _texts(one) and len(list(one)) > 0 for key, one in value.items()
+    )
+
+
+_FLAG = _Rule(_is(bool), "True or False", optional=False)
+_ABOVE_0 = _Rule(lambda value: _whole(value, 1), "a whole number above 0")
+_FILTERS = (
+    'MetadataFilters(filters=[MetadataFilter(key="file_name", value="report.pdf")]), both of '
+    "llama_index.core.vector_stores"
+)
+_RULES: Mapping[str, _Rule] = {
+    "path": _Rule(_is_path, "a path of a folder", 'give it as "reports" or Path("reports")', False),
+    "into": _Rule(_is_path, "a path of a folder", 'give it as "reports" or Path("reports")', False),
+    "embed_model": _Rule(
+        _is(BaseEmbedding),
+        "an embedding model of LlamaIndex",
+        "to use one by its name: settings=load_settings(embed_model=NAME)",
+    ),
+    "llm": _Rule(
+        _is(LLM),
+        "a language model of LlamaIndex",
+        'to use one by its name: settings=load_settings(llm="openai:NAME")',
+    ),
+    "settings": _Rule(_is(Settings), "Settings", "make them by rag_app.load_settings(…)"),
+    "pipelines": _Rule(_texts, "a list of names of pipelines", 'write ["hybrid"]', optional=False),
+    "names": _Rule(_names, "a mapping of content hashes to lists of one name or more"),
+    "callback_manager": _Rule(_is(CallbackManager), "a CallbackManager of LlamaIndex"),
+    "strategy": _Rule(
+        _is(str, Strategy), "the name of a strategy, or a Strategy", 'such as "hybrid"'
+    ),
+    "filters": _Rule(
+        _is(MetadataFilters), "MetadataFilters", f"write {_FILTERS}", True, FilterError
+    ),
+    "similarity_top_k": _ABOVE_0,
+    "depth": _ABOVE_0,
+    "workers": _ABOVE_0,
+    "queries": _Rule(
+        lambda value: _whole(value, 1), "a whole number above 0", "1 is the question alone", False
+    ),
+    "top": _Rule(lambda value: _whole(value, 1), "a whole number above 0", "", False),
+    "origin": _Rule(_is(str), "a text", "what the results call the index", False),
+    "progress": _Rule(callable, "a function", "it is told (file, stage, done, total)"),
+    "timeout": _Rule(
+        lambda value: (
+            isinstance(value, (int, float))
+            and not isinstance(value, bool)
+            and math.isfinite(value)
+            and value >= 0
+        ),
+        "a number of seconds, 0 or more",
+        optional=False,
+    ),
+    "question": _Rule(_is(str, QueryBundle), "a text", "", False),
+    "prefer_documents": _Rule(_is(bool), "True, False or None"),
+    **dict.fromkeys(("exist_ok", "prune", "strict", "streaming", "verify"), _FLAG),
+}
+
+
+def check(function: str, **given: Any) -> None:
+    """Raise where a value is none that an argument may have.
+
+    Args:
+        function: whom the error names: ``"Index.as_retriever"``.
+        **given: the arguments by name.
+
+    Raises:
+        ConfigError: says the function, the argument, the value, and what is allowed.
+    """
+    for name, value in given.items():
+        rule = _RULES[name]
+        if not (rule.fits(value) or (value is None and rule.optional)):
+            raise rule.error(
+                f"{function}(): {name} is {_shown(value)}; it must be {rule.allowed}"
+                + (" or None" if rule.optional and "None" not in rule.allowed else ""),
+                hint=rule.hint,
+            )
+
+
+def check_each(function: str, name: str, values: object, fits: tuple[type, ...], say: str) -> None:
+    """Raise where one of several values is of no kind that fits; ``say`` is these in words.
+
+    Raises:
+        ConfigError: says the function, the value, and what is allowed.
+    """
+    if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping)):
+        raise ConfigError(f"{function}(): {name} is {_shown(values)}", hint=f"give a list of {say}")
+    for value in values:
+        if not isinstance(value, fits):
+            raise ConfigError(
+                f"{function}(): one of {name} is {_shown(value)}", hint=f"each must be {say}"
+            )
+
+
+def check_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise where a keyword is none that a function hands on.
+
+    Raises:
+        TypeError: as Python does, and names the function that was called.
+    """
+    for name in given:
+        if name not in known:
+            close = get_close_matches(name, known, n=1)
+            meant = f"; did you mean {close[0]!r}?" if close else ""
+            raise TypeError(
+                f"{function}() got an unexpected keyword argument {name!r}{meant}"
+                f" (allowed: {', '.join(known)})"
+            )
+
+
+def _shown(value: object) -> str:
+    try:
+        text = repr(value)
+    except Exception:  # whatever a value of the user's does
+        text = "a value that cannot be shown"
+    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+    return f"{short}, of type {type(value).__name__}"
