@@ -33,6 +33,7 @@ _LOGS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database
 _FURNITURE = frozenset(
     {".DS_Store", "Thumbs.db", "desktop.ini", "lost+found", ".gitkeep", ".gitignore"}
 )
+_DEPTH = 8  # folders below one another in which indexes are looked for
 _NAMED = 3  # things that are in the way and named in an error
 _MAGIC = b"SQLite format 3\0"
 _HEADER = slice(68, 72)  # bytes of a database's header that hold the program's number
@@ -185,16 +186,16 @@ def _others(folder: Path, recorded: Collection[str]) -> Iterator[str]:
             yield entry.name
 
 
-def _holds_indexes(entry: os.DirEntry[str]) -> bool:
+def _holds_indexes(entry: os.DirEntry[str], depth: int = _DEPTH) -> bool:
     """Tell whether an entry is the folder of an index, or holds nothing but such folders."""
-    if not entry.is_dir(follow_symlinks=False):
+    if not depth or not entry.is_dir(follow_symlinks=False):
         return False
     with contextlib.suppress(OSError):
         return is_our_database(Path(entry.path) / DATABASE)
     with contextlib.suppress(OSError):
         with os.scandir(entry.path) as below:
             inner = [one for one in below if one.name not in _FURNITURE]
-        return bool(inner) and all(map(_holds_indexes, inner))
+        return bool(inner) and all(_holds_indexes(one, depth - 1) for one in inner)
     return False
 
 

@@ -6,6 +6,7 @@ import os
 import shutil
 import sqlite3
 import struct
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from pipelines.errors import (
     FolderNotEmptyError,
     IndexDamagedError,
+    IndexReadOnlyError,
     IndexUnsafeError,
     RagError,
     StoreError,
@@ -136,6 +138,33 @@ def test_a_folder_below_that_holds_something_else_does(tmp_path: Path, name: str
     place.mkdir(parents=True) if name.endswith("/") else put(tmp_path / ".rag", name)
     with pytest.raises(FolderNotEmptyError, match=name.split("/")[0]):
         make(tmp_path / ".rag")
+
+
+def test_folders_without_end_below_are_something_else(tmp_path: Path) -> None:
+    place = tmp_path / "deep"
+    place.mkdir()
+    handle = os.open(place, os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("a", dir_fd=handle)
+        below = os.open("a", os.O_RDONLY, dir_fd=handle)
+        os.close(handle)
+        handle = below
+    os.close(handle)
+    try:
+        with pytest.raises(FolderNotEmptyError):
+            make(place)
+    finally:
+        subprocess.run(["rm", "-rf", place], check=True)
+
+
+@pytest.mark.parametrize("what", ["file", "dangling"])
+def test_a_path_that_is_no_folder_is_named_and_left(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "path"
+    path.write_text("x") if what == "file" else path.symlink_to(tmp_path / "nowhere")
+    before = tree(tmp_path)
+    with pytest.raises(IndexReadOnlyError, match="path cannot be"):
+        make(path)
+    assert tree(tmp_path) == before
 
 
 def test_files_that_were_put_into_an_index_stay(tmp_path: Path) -> None:
