@@ -200,6 +200,7 @@ def open_writer(folder: Path, *, durable: bool = True) -> sqlite3.Connection:
         sql = _connect(database, "mode=rw")
         try:
             check_schema(sql, str(folder))
+            refuse_links(folder, writing=True)  # put there between the look and the opening
             # Each file is reported when its transaction is committed, and must be on disk
             # then. NORMAL would wait for the next checkpoint, which a reader can hold up.
             sql.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")

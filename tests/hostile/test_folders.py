@@ -22,6 +22,7 @@ from pipelines.errors import (
 )
 from rag_app.cli.cache import IndexCache
 from rag_app.models.convert import _prune
+from rag_app.store import connect
 from rag_app.store.merge import merge
 from rag_app.store.schema import DATABASE, DERIVED, LOCK
 from rag_app.store.sqlite import create_store, open_store
@@ -445,3 +446,23 @@ def test_a_database_of_ours_that_names_files_elsewhere_is_not_followed(tmp_path:
         with pytest.raises(IndexDamagedError), store.writer() as writer:
             writer.put(prepared("/b.pdf", ["Fish swim."]))
     assert mine.read_text() == "x"
+
+
+def test_a_link_that_is_put_there_while_the_database_is_opened_is_noticed_before_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, other = filled(tmp_path / "index"), filled(tmp_path / "other")
+    before = (other / DATABASE).read_bytes()
+    plain = connect._connect
+
+    def swapped(database: Path, mode: str) -> sqlite3.Connection:
+        monkeypatch.undo()
+        database.unlink()
+        database.symlink_to(other / DATABASE)
+        return plain(database, mode)
+
+    with open_store(index) as store:
+        monkeypatch.setattr(connect, "_connect", swapped)
+        with pytest.raises(IndexUnsafeError, match="symbolic link"), store.writer() as writer:
+            writer.put(prepared("/b.pdf", ["Fish swim."]))
+    assert (other / DATABASE).read_bytes() == before
