@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import sys
+from typing import TextIO
 
 # A descriptor that is free is taken by the next file that opens, and then a print of some
 # library writes into a database. Stdout is given one that refuses to be written: that
@@ -15,6 +16,8 @@ _FLAGS = {0: os.O_RDONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
 
 class _Forgiving(io.TextIOWrapper):
     """A stream of notes: what it cannot take is dropped, and the results still come."""
+
+    replaced: TextIO | None = None
 
     def write(self, text: str) -> int:
         """Write what can be written."""
@@ -36,14 +39,17 @@ def prepare_streams() -> None:
         sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
         sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
-    if sys.stderr is None or isinstance(sys.stderr, io.TextIOWrapper):
-        encoding = "utf-8" if sys.stderr is None else sys.stderr.encoding
+    plain = sys.stderr
+    if plain is None or isinstance(plain, io.TextIOWrapper):
+        encoding = "utf-8" if plain is None else plain.encoding
         sys.stderr = _Forgiving(
             io.FileIO(2, "w", closefd=False),  # unbuffered, as Python itself does with -u
             encoding=encoding,
             errors="backslashreplace",
             write_through=True,
         )
+        # Whose end would close the descriptor under the new one.
+        sys.stderr.replaced = plain
 
 
 def _occupy(number: int, flags: int) -> None:
