@@ -103,6 +103,7 @@ class Settings(BaseModel):
         llm_api_key: its key; ``OPENAI_API_KEY`` serves ``openai:`` models without base URL.
         llm_context_window: tokens that the model reads; None: what the server says.
         llm_timeout: seconds until an answer must have begun.
+        llm_total_timeout: seconds until an answer, streamed or not, must be complete.
         llm_max_tokens: tokens of an answer at most.
         prompts: a file with other prompts.
         cache_dir: folder of what can be computed again.
@@ -138,6 +139,7 @@ class Settings(BaseModel):
     llm_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
     llm_context_window: Annotated[PositiveInt | None, OWNER_SETS] = None
     llm_timeout: Annotated[PositiveFloat, OWNER_SETS] = 60.0
+    llm_total_timeout: Annotated[PositiveFloat, OWNER_SETS] = 600.0
     llm_max_tokens: Annotated[PositiveInt, OWNER_SETS] = 512
     prompts: Annotated[Path | None, OWNER_SETS] = None
     cache_dir: Annotated[Path, OWNER_SETS] = Field(default_factory=_cache_dir)

@@ -23,7 +23,8 @@ MEANING_CANDIDATES = 32
 # Share of the first sentence's score below which a further one is beside the point.
 NEARLY_AS_GOOD = 0.75
 
-_EDGE_NUMBER = re.compile(r"^\W*\d{1,4}\b\W*|\W*\b\d{1,4}\W*$")
+# Only matched at an edge: searched for, it would look at each run once from each of its places.
+_EDGE_NUMBER = re.compile(r"\W*+\d{1,4}\b\W*+")
 _IS_SENTENCE = re.compile(r"[.!?。！？][\"'”’」』）)\]]*\s*$")
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
@@ -104,7 +105,7 @@ def _running(passages: Sequence[Passage], sentences: Sequence[Sentence]) -> set[
     """
     places: dict[tuple[str, str, str], list[int]] = {}
     for one in sentences:
-        line = normalise(_EDGE_NUMBER.sub("", one.text))
+        line = normalise(_without_edge_numbers(one.text))
         if not _IS_SENTENCE.search(one.text) and not any(c.isdigit() for c in line):
             passage = passages[one.passage]
             key = (passage.origin, passage.document_id, line)
@@ -149,3 +150,11 @@ def _was_hit(passages: Sequence[Passage], sentence: Sentence) -> bool:
         and start < match.end
         for match in passage.matches
     )
+
+
+def _without_edge_numbers(text: str) -> str:
+    """Return a line without the number (a page's, an item's) that it begins or ends with."""
+    for _ in ("start", "end"):
+        edge = _EDGE_NUMBER.match(text)
+        text = text[edge.end() if edge else 0 :][::-1]
+    return text

@@ -131,7 +131,7 @@ def ask_models(base_url: str, key: str | None, timeout: float) -> list[dict[str,
     """Return a server's list of models as it gives it; empty when it gives none."""
     headers = {"Authorization": f"Bearer {key}"} if key and key != _NO_KEY else {}
     try:
-        with bounded_client(min(timeout, _PROBE_SECONDS)) as client:
+        with bounded_client(min(timeout, _PROBE_SECONDS), total=_PROBE_SECONDS) as client:
             response = client.get(f"{base_url}/models", headers=headers)
             return [entry for entry in response.json()["data"] if isinstance(entry, dict)]
     except (httpx.HTTPError, httpx.InvalidURL, RagError, ValueError, LookupError, TypeError):
@@ -203,7 +203,7 @@ def _model(name: str, settings: Settings, *, base_url: str, **options: Any) -> C
         # The one retry is ours: LlamaIndex's and the client's would multiply with it.
         max_retries=0,
         is_chat_model=True,
-        http_client=bounded_client(timeout),
-        async_http_client=bounded_async_client(timeout),
+        http_client=bounded_client(timeout, total=settings.llm_total_timeout),
+        async_http_client=bounded_async_client(timeout, total=settings.llm_total_timeout),
         **options,
     )

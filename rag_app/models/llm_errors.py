@@ -148,8 +148,8 @@ def as_llm_error(
         timeout: seconds that were waited, where known.
         known_models: asked when the server does not know the model; what it serves, if it says.
     """
-    if isinstance(error, RagError):
-        return error
+    if (ours := _ours_within(error)) is not None:
+        return ours
     kind = kind_of(error)
     if kind is LLMTimeoutError and timeout is not None and status_of(error) is None:
         return kind(f"{model}: the server did not answer within {timeout:g} s", hint=_HINTS[kind])
@@ -159,6 +159,13 @@ def as_llm_error(
     if kind is LLMNotFoundError and (known := known_models()):
         hint = redact(f"the server knows {_some_of(known, model)}", secrets)
     return kind(message, hint=hint)
+
+
+def _ours_within(error: BaseException | None) -> RagError | None:
+    """Return the error of ours that a client wrapped in one of its own, if it did."""
+    while error is not None and not isinstance(error, RagError):
+        error = error.__cause__
+    return error
 
 
 def kind_of(error: BaseException) -> type[LLMError]:

@@ -144,6 +144,7 @@ VALUES = {
     "llm_api_key": f'"{KEY}"',
     "llm_context_window": "7",
     "llm_timeout": "7.0",
+    "llm_total_timeout": "7.0",
     "llm_max_tokens": "7",
     "prompts": '"p.toml"',
     "cache_dir": '"cache"',
