@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -139,7 +140,7 @@ def ingest(
 
 def _check_paths(paths: Sequence[str], index: Path) -> None:
     # An empty index after a slip of the finger would answer "not in the documents" ever after.
-    if not index.exists() and not any(Path(path).exists() for path in paths):
+    if not index.exists() and not any(map(os.path.exists, paths)):
         raise ReadError(f"{printable(paths[0])}: there is no such file", hint="check the path")
 
 

@@ -61,13 +61,17 @@ def evaluate(
     Raises:
         ConfigError: no question can be measured, or k or a budget is below 1.
     """
-    if not ks or min([*ks, *budgets]) < 1:
-        raise ConfigError(f"ks = {list(ks)}, budgets = {list(budgets)}", hint="each is 1 or more")
+    _check(retriever, ks, budgets)
     as_strict = getattr(retriever, "as_strict", None)
     runner = as_strict() if callable(as_strict) else retriever
     results: list[QuestionResult] = []
     skipped: list[str] = []
     for question in questions:
+        if not isinstance(question, Question):
+            raise ConfigError(
+                f"evaluate(): one of questions is {question!r}",
+                hint="each must be a Question: rag_app.evaluation.load_questions reads a file",
+            )
         if not question.measurable:
             skipped.append(question.id)
             continue
@@ -82,6 +86,22 @@ def evaluate(
         raise ConfigError("no question has evidence", hint="see rag_app/evaluation/questions.py")
     called = name or type(retriever).__name__
     return EvaluationReport(called, tuple(results), tuple(skipped), seed, resamples)
+
+
+def _check(retriever: object, ks: object, budgets: object) -> None:
+    if not callable(getattr(retriever, "retrieve", None)):
+        raise ConfigError(
+            f"evaluate(): retriever is {retriever!r}",
+            hint="give a retriever of LlamaIndex, such as Index.as_retriever()",
+        )
+    for name, sizes in (("ks", ks), ("budgets", budgets)):
+        whole = isinstance(sizes, Sequence) and all(
+            isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in sizes
+        )
+        if not whole or (name == "ks" and not sizes):
+            raise ConfigError(
+                f"evaluate(): {name} is {sizes!r}", hint="give a list of whole numbers above 0"
+            )
 
 
 def _measure(

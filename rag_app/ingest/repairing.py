@@ -10,6 +10,8 @@ from typing import Any, Literal
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.documents import content_hash
+from pipelines.errors import ReadError
+from pipelines.file_names import original
 from rag_app.ingest.completing import complete
 from rag_app.ingest.configuring import embedder_of
 from rag_app.ingest.run import Progress, ingest
@@ -120,7 +122,10 @@ def _read_again(
     report = None
     if paths:
         report = ingest(
-            found.store, list(paths.values()), embed_model=embed_model(), progress=progress
+            found.store,
+            list(map(original, paths.values())),
+            embed_model=embed_model(),
+            progress=progress,
         )
     failed = {file.file: file.error for file in report.failed} if report else {}
     files = []
@@ -141,10 +146,11 @@ def _path_of(lost: Lost) -> str | None:
     """Return a path at which the same bytes lie; where no hash reads, any file of the name."""
     for name in lost.names:
         try:
-            if Path(name).is_file() and lost.content_hash in ("", content_hash(Path(name))):
-                return name
-        except OSError:
+            found = content_hash(Path(original(name)))
+        except (OSError, ReadError):
             continue
+        if lost.content_hash in ("", found):
+            return name
     return None
 
 

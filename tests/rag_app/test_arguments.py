@@ -14,6 +14,7 @@ from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from pipelines.errors import ConfigError, FilterError, ModelNotFoundError
 from rag_app import arguments
+from rag_app.evaluation import Question, evaluate
 from rag_app.index import RETRIEVER_ARGUMENTS, Index
 from rag_app.joined import JoinedIndex
 from tests.support.embedding import HashEmbedding
@@ -213,3 +214,22 @@ def test_index_of_a_model_of_ones_own_says_to_pass_it(tmp_path: Path) -> None:
         index.as_retriever().retrieve("crane")
     assert "embed_model=" in raised.value.hint
     assert "hf download" not in str(raised.value)
+
+
+QUESTION = Question(id="1", question="Which crane?", pages=(("a.pdf", 1),))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({"retriever": value} for value in (None, "hybrid", 5, _Hostile)),
+        *({"questions": value} for value in ([None], ["Which crane?"], [{}])),
+        *({"ks": value} for value in ([], [0], [True], ["5"], 5, None, [2.0])),
+        *({"budgets": value} for value in ([0], [True], ["5"], 5, None, [2.0])),
+    ],
+)
+def test_evaluate_with_a_wrong_argument_names_it(index: Index, given: dict[str, Any]) -> None:
+    right = {"retriever": index.as_retriever(), "questions": [QUESTION]}
+    [name] = given
+    with pytest.raises(ConfigError, match=rf"evaluate\(\): (one of )?{name} is"):
+        evaluate(**{**right, **given})

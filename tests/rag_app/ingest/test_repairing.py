@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -194,3 +195,15 @@ def test_a_repair_that_fails_leaves_the_index_as_it_was(
             index.repair()
         assert sorted(path.name for path in index.path.iterdir() if "merging" in path.name) == []
         assert index.store.verify()
+
+
+def test_file_of_an_odd_name_is_read_again_from_its_path(tmp_path: Path) -> None:
+    odd = make_pdf(tmp_path / os.fsdecode(b"odd\xff\n.pdf"), [VALVE])
+    with Index.create(tmp_path / "index", embed_model=HashEmbedding()) as made:
+        made.ingest(odd)
+        change(made, "UPDATE blocks SET text = replace(text, '$4.2', '$9.2')")
+        opened = reopened(made)
+    with opened:
+        [file] = opened.repair().files
+        assert (file.outcome, names(opened)) == ("read_again", ["odd\\xff\\x0a.pdf"])
+        assert "$4.2 million" in found(opened, "valve")[0]
