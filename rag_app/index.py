@@ -24,7 +24,14 @@ from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
 from rag_app.answer.request import Limits
 from rag_app.arguments import check, check_each, check_keywords
-from rag_app.matching import check_model, child_sizes, named, new_config, recorded_settings
+from rag_app.matching import (
+    check_model,
+    child_sizes,
+    named,
+    new_config,
+    reading_of,
+    recorded_settings,
+)
 from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
 from rag_app.models.known import find_by_name
 from rag_app.models.loading import LoadedEngine
@@ -287,6 +294,7 @@ class Index:
         prune: bool = False,
         progress: Progress | None = None,
         workers: int | None = None,
+        password: str | None = None,
         timeout: float = 30.0,
     ) -> IngestReport:
         """Bring files, folders, Documents or ready passages into the index.
@@ -303,6 +311,7 @@ class Index:
             prune: forget files below a given folder that are no longer there.
             progress: told what happens.
             workers: processes that read files; None: by the number of files and cores.
+            password: tried on encrypted PDFs, before the one of the settings; kept nowhere.
             timeout: seconds to wait for another process that writes.
         """
         check(
@@ -330,6 +339,7 @@ class Index:
             workers=workers,
             reader=named(self._settings, "reader"),
             child_sizes=child_sizes(self._settings),
+            reading=reading_of(self._settings, password),
             timeout=timeout,
         )
 

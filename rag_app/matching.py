@@ -18,6 +18,8 @@ from rag_app.store.protocol import IndexConfig, Store
 if TYPE_CHECKING:  # a model is loaded while LlamaIndex, which takes a second, is imported
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
+    from pipelines.isolated import Reading
+
 
 def named(settings: Settings, field: str) -> Any:
     """Return a setting that somebody named; None where the index decides."""
@@ -71,6 +73,25 @@ def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -
         if field in settings.model_fields_set
     }
     check_config(stored, replace(wanted, **named), where=str(store.path))
+
+
+def reading_of(settings: Settings, password: str | None = None) -> Reading:
+    """Return how files are read under these settings.
+
+    Args:
+        settings: the limits, and a password.
+        password: another one, tried first.
+    """
+    from pipelines.isolated import Reading, passwords
+    from pipelines.readers import Limits
+
+    limits = Limits(
+        memory_mb=settings.read_memory_mb,
+        seconds=settings.read_seconds,
+        seconds_per_mb=settings.read_seconds / 2,
+    )
+    own = settings.pdf_password
+    return Reading(limits, passwords([password or "", own.get_secret_value() if own else ""]))
 
 
 def recorded_settings(config: IndexConfig, settings: Settings) -> Settings:

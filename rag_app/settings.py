@@ -47,7 +47,8 @@ from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_confi
 APP = "rag_app"
 PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
-_SECRETS = frozenset({"llm_api_key"})
+_SECRETS = frozenset({"llm_api_key", "pdf_password"})
+_MAX_READ_MEMORY_MB = 1 << 20
 _TUPLES = frozenset({"embed_scripts", "child_sizes"})
 _PATHS = frozenset({"prompts", "cache_dir"})
 # An empty instruction is a choice ("put nothing in front"); elsewhere empty means unset.
@@ -91,6 +92,10 @@ class Settings(BaseModel):
         embed_max_tokens: tokens read of a text; None: what the model says.
         embed_download: whether a model may be fetched from the hub.
         reader: PDF reader; the other one is the fallback for a file it cannot read.
+        pdf_password: tried on encrypted PDFs; kept nowhere.
+        read_memory_mb: memory in MB that reading one PDF may take, twice its size aside.
+        read_seconds: processor time in seconds that it may take, and half as much more for
+            each MB of the file.
         parent_size, child_sizes: tokens per passage and per searched piece.
         window: sentences on each side of a found one.
         strategy: how to search.
@@ -125,6 +130,9 @@ class Settings(BaseModel):
     embed_max_tokens: Annotated[PositiveInt | None, OWNER_SETS] = None
     embed_download: Annotated[bool, OWNER_SETS] = False
     reader: Annotated[Literal["pypdfium2", "pypdf"], FOUND_MAY_SET] = "pypdfium2"
+    pdf_password: Annotated[SecretStr | None, OWNER_SETS] = None
+    read_memory_mb: Annotated[int, OWNER_SETS] = Field(default=1024, ge=64, le=_MAX_READ_MEMORY_MB)
+    read_seconds: Annotated[PositiveFloat, OWNER_SETS] = 60.0
     parent_size: Annotated[PositiveInt, FOUND_MAY_SET] = 1024
     child_sizes: Annotated[tuple[PositiveInt, ...], FOUND_MAY_SET] = Field(
         default=(128, 256, 512), min_length=1
@@ -287,7 +295,11 @@ def shown_value(field: str, value: object) -> str:
 
 def child_environment(**changes: str) -> dict[str, str]:
     """Return the environment for a process that we start: ours with changes, without keys."""
-    inherited = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
+    inherited = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.endswith(("_API_KEY", "_PASSWORD"))
+    }
     return {**inherited, **changes}
 
 

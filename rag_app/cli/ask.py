@@ -91,6 +91,7 @@ def ask(
     queries: options.Queries = None,
     llm: options.Llm = None,
     base_url: options.BaseUrl = None,
+    password: options.Password = None,
     embed_model: options.EmbedModel = None,
     questions: options.Questions = None,
     out: options.Out = None,
@@ -109,7 +110,7 @@ def ask(
     error. With --questions 0 when all were done, 1 when any failed.
     """
     what = _what(question, pdfs, index, questions)
-    _check_together(what, out=out, workers=workers, stream=stream, json=json)
+    _check_together(what, password=password, out=out, workers=workers, stream=stream, json=json)
     with session(
         json=json or questions is not None,
         quiet=quiet,
@@ -122,6 +123,7 @@ def ask(
         llm=llm,
         llm_base_url=base_url,
         embed_model=embed_model,
+        pdf_password=password,
     ) as current:
         if base_url and not current.settings.llm:
             raise UsageError("--base-url is the address of a language model: name it with --llm")
@@ -148,7 +150,13 @@ def _what(
 
 
 def _check_together(
-    what: _What, *, out: Path | None, workers: int | None, stream: bool | None, json: bool
+    what: _What,
+    *,
+    password: str | None,
+    out: Path | None,
+    workers: int | None,
+    stream: bool | None,
+    json: bool,
 ) -> None:
     if what.questions is None and what.question is None:
         raise UsageError('give a question, as rag ask "…", or a file of them with --questions')
@@ -156,6 +164,8 @@ def _check_together(
         raise UsageError("the question is empty")
     if what.question is not None and not what.pdfs and _is_file(what.question):
         raise UsageError('the question comes before the files: rag ask "…" FILE.pdf')
+    if password is not None and not what.pdfs:
+        raise UsageError("--password opens PDFs: name them after the question")
     if what.pdfs and what.indexes:
         raise UsageError("give PDFs or --index, not both: an index has its own documents")
     if what.questions is None:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pipelines.errors import IndexNotFoundError, ReadError
+from pipelines.errors import EncryptedError, IndexNotFoundError, ReadError
 from pipelines.file_names import base_name, printable
 from rag_app.cli import options
 from rag_app.cli.help import examples
+from rag_app.cli.passwords import MAX_PROMPTS, ask_password
 from rag_app.cli.session import ERROR, Session, UsageError, session
 from rag_app.cli.show import path
 
@@ -77,6 +78,7 @@ def ingest(
             show_default=False,
         ),
     ] = None,
+    password: options.Password = None,
     embed_model: options.EmbedModel = None,
     llm: Annotated[
         str | None,
@@ -108,27 +110,30 @@ def ingest(
         config=config,
         interrupted="what was finished is kept; run the same command again to go on",
         embed_model=embed_model,
+        pdf_password=password,
         llm=llm,
         llm_base_url=base_url,
     ) as current:
         _check_paths(paths, index)
         _check_llm(pipeline or (), index, current, named=llm is not None or base_url is not None)
 
-        def read() -> IngestReport:
+        def read(files: Sequence[str], password: str | None = None) -> IngestReport:
             with _opened(index, pipeline, current) as (opened, progress):
                 return opened.ingest(
-                    *paths,
+                    *files,
                     pipelines=tuple(pipeline or ()),
                     prune=prune,
                     progress=progress,
                     workers=workers,
+                    password=password,
                 )
 
         try:
-            report = read()
+            report = read(paths)
         except IndexNotFoundError:
             # The one that was there went while this waited: nothing came of another's first ingest.
-            report = read()
+            report = read(paths)
+        report = _unlocked(read, report, current)
         if current.out.json:
             current.out.document(report.to_dict())
         else:
@@ -136,6 +141,21 @@ def ingest(
         if not report.ok:
             current.out.complain(f"error: nothing was indexed: {_failures(report)}")
             raise typer.Exit(ERROR)
+
+
+def _unlocked(
+    read: Callable[[Sequence[str], str | None], IngestReport],
+    report: IngestReport,
+    current: Session,
+) -> IngestReport:
+    """Read what is encrypted with the passwords that the user types in, where there is a user."""
+    for tried in range(MAX_PROMPTS):
+        locked = [file.file for file in report.failed if file.kind == EncryptedError.__name__]
+        password = ask_password(current.out, locked, again=tried > 0) if locked else None
+        if password is None:
+            break
+        report = report.followed_by(read(locked, password))
+    return report
 
 
 def _check_paths(paths: Sequence[str], index: Path) -> None:

@@ -62,6 +62,17 @@ EmbedModel = Annotated[
     ),
 ]
 
+Password = Annotated[
+    str | None,
+    _option(
+        _INDEX,
+        "--password",
+        metavar="TEXT",
+        help="Password of encrypted PDFs. Whoever lists this machine's processes sees it: "
+        "RAG_PDF_PASSWORD, or the question on a terminal, are not seen.",
+    ),
+]
+
 # Search
 Strategy = Annotated[
     str | None,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from rag_app.ingest.writing import PiecesReport
@@ -23,6 +24,7 @@ class FileReport:
         nodes: how many nodes the index holds of it.
         error: what went wrong (``""``: nothing).
         hint: what to do about it.
+        kind: name of the error's class.
     """
 
     file: str
@@ -32,6 +34,7 @@ class FileReport:
     nodes: int = 0
     error: str = ""
     hint: str = ""
+    kind: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this file."""
@@ -80,6 +83,19 @@ class IngestReport:
     def failed(self) -> tuple[FileReport, ...]:
         """The inputs that failed."""
         return tuple(report for report in self.files if report.status == "failed")
+
+    def followed_by(self, later: IngestReport) -> IngestReport:
+        """Return the report of this run and of a later one over some of its files."""
+        again = {file.file: file for file in later.files}
+        return replace(
+            self,
+            files=tuple(again.get(file.file, file) for file in self.files),
+            embedded=self.embedded + later.embedded,
+            seconds=self.seconds + later.seconds,
+            too_long=dict(Counter(self.too_long) + Counter(later.too_long)),
+            not_embedded=dict(Counter(self.not_embedded) + Counter(later.not_embedded)),
+            pieces=later.pieces if later.pieces.written else self.pieces,
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON document of ``rag ingest --json``."""

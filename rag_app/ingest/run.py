@@ -299,7 +299,11 @@ class _Run:
         for item in (task.item, *task.equal):
             _log.warning("%s: %s", item.name, error)
             self._reports[item.name] = FileReport(
-                item.name, "failed", error=error.message, hint=error.hint
+                item.name,
+                "failed",
+                error=error.message,
+                hint=error.hint,
+                kind=type(error).__name__,
             )
 
 

@@ -132,6 +132,9 @@ VALUES = {
     "embed_max_tokens": "7",
     "embed_download": "true",
     "reader": '"pypdf"',
+    "pdf_password": f'"{KEY}"',
+    "read_memory_mb": "777",
+    "read_seconds": "7.0",
     "parent_size": "1000",
     "child_sizes": "[64]",
     "window": "7",
@@ -399,6 +402,7 @@ def test_errors_survive_a_process_border() -> None:
 def test_a_child_process_inherits_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     monkeypatch.setenv("RAG_LLM_API_KEY", KEY)
+    monkeypatch.setenv("RAG_PDF_PASSWORD", KEY)
     monkeypatch.setenv("RAG_WINDOW", "2")
     environment = child_environment(OMP_NUM_THREADS="1")
     assert KEY not in environment.values()
