@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import sys
+
+if __name__ == "__main__" and not sys.flags.safe_path:
+    # "python -m" searches the current folder first: a json.py that lies beside the PDFs would
+    # be run. What is imported from here on is not sought there, unless we lie there ourselves.
+    _current = sys.path.pop(0)
+    if __file__.startswith(_current + "/"):
+        sys.path.append(_current)
+
 import atexit
 import contextlib
 import os
-import sys
 from typing import NoReturn
 
 
