@@ -419,7 +419,14 @@ def begin() -> None:
         pass
 
 
+def close_idle() -> None:
+    """End the processes that wait for a file; the next one gets a new process."""
+    _kept.close()
+
+
 def passwords(given: str | Sequence[str] | None) -> tuple[str, ...]:
     """Return the passwords to be tried; an empty one is tried without being asked."""
     several = [given] if isinstance(given, str) else given or ()
+    if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several):
+        raise ConfigError("a password is a text", hint='write password="…"')
     return tuple(dict.fromkeys(one for one in several if one))

@@ -197,6 +197,9 @@ class Keeper:
 
     def _make(self, content: str, names: tuple[str, ...]) -> None:
         """Read a file into the index of its content."""
+        from pipelines.isolated import begin
+
+        begin()  # it starts while the model loads
         key = self._key([content])
         try:
             with self._cache.change(key, wait=_WAIT) as folder, ExitStack() as opened:

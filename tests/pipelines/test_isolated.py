@@ -20,7 +20,15 @@ from pipelines.errors import (
     TooLargeError,
     TooSlowError,
 )
-from pipelines.isolated import ReaderProcess, Reading, Stopper, Unused, borrowed, read_file
+from pipelines.isolated import (
+    ReaderProcess,
+    Reading,
+    Stopper,
+    Unused,
+    borrowed,
+    passwords,
+    read_file,
+)
 from pipelines.protocol import Task
 from pipelines.readers import Limits
 from pipelines.reading import content_hash, read_data
@@ -117,6 +125,12 @@ def test_a_password_that_is_no_text_is_refused_without_being_shown(password):
     with pytest.raises(ConfigError) as raised:
         Reading(passwords=(password,))
     assert password not in str(raised.value)
+
+
+@pytest.mark.parametrize("given", [5, b"bytes", ["one", 2], {"a": 1}])
+def test_what_is_no_password_is_refused(given):
+    with pytest.raises(ConfigError, match="a password is a text"):
+        passwords(given)
 
 
 def test_a_password_is_on_no_command_line_and_in_no_environment(tmp_path, monkeypatch):
