@@ -157,7 +157,7 @@ def open_arrays(
         for key, value in (info or {}).items():
             if table["info"].get(key) != value:
                 raise ArrayFileError(
-                    f"{path}: its {key} is {table['info'].get(key)!r}: not {value!r}"
+                    f"{path}: its {key} is {table['info'].get(key)!r}, not {value!r}"
                 )
         if expected is not None and expected != Written(size, crc):
             raise ArrayFileError(f"{path} is not the file that was written under this name")
