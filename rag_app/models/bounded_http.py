@@ -21,7 +21,7 @@ from typing import Any
 import httpcore
 import httpx
 
-from pipelines.errors import LLMServerError, LLMTimeoutError
+from pipelines.errors import LLMError, LLMServerError, LLMTimeoutError
 from rag_app.models.closing import note_response
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
@@ -276,10 +276,17 @@ class _AsyncCounted(httpx.AsyncByteStream):
                 async with asyncio.timeout(max(0.0, self._body.until - time.monotonic())):
                     chunk = await anext(chunks, None)
             except TimeoutError:
+                await self.aclose()
                 raise _too_late(self._body.total) from None
             if chunk is None:
                 return
-            for piece in self._body.pieces(chunk):
+            try:
+                pieces = list(self._body.pieces(chunk))
+            except LLMError:
+                # Now, while the loop runs: its end would find an open connection.
+                await self.aclose()
+                raise
+            for piece in pieces:
                 yield piece
 
     async def aclose(self) -> None:
