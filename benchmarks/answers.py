@@ -38,11 +38,12 @@ from benchmarks.quality import machine
 from benchmarks.runs import RESULTS
 from pipelines.text import normalise
 from rag_app import Index
-from rag_app.answer.evidence import StoreEvidence
+from rag_app.answer.evidence import IndexEvidence
 from rag_app.answer.extractive import best_sentences, rank_sentences
 from rag_app.answer.plan import Plan, found_of, make_plan
 from rag_app.answer.refusal import Signals, Thresholds, is_answerable, score_of
 from rag_app.answer.similarity import SentenceSimilarity
+from rag_app.session import QuerySession
 from rag_app.settings import load_settings
 
 FILE = RESULTS / "answers.json"
@@ -135,14 +136,13 @@ class _Asker:
 
     def __init__(self, index: Index, strategy: str, similarity: SentenceSimilarity) -> None:
         self._retriever = index.as_retriever(strategy, similarity_top_k=PASSAGES).as_strict()
-        self._evidence = StoreEvidence(index.store)
         self._similarity = similarity
 
     def plan(self, question: str) -> Plan:
-        found = found_of(self._retriever.retrieve_detailed(question), question)
-        return make_plan(
-            question, found, self._evidence, Thresholds(), self._similarity.on_reference_scale
-        )
+        with QuerySession(self._retriever.stores) as session:
+            found = found_of(self._retriever.retrieve_in(session, question), question)
+            evidence, scale = IndexEvidence(session.snapshots), self._similarity.on_reference_scale
+            return make_plan(question, found, evidence, Thresholds(), scale)
 
     def sentences(self, plan: Plan) -> tuple[list[str], int]:
         """Return the three best sentences, and how many of them the product shows."""

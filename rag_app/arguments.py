@@ -21,6 +21,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, FilterError
 from rag_app.retrieval.strategy import Strategy
+from rag_app.session import QuerySession
 from rag_app.settings import Settings
 
 _LONGEST = 80  # characters of a wrong value that are shown
@@ -107,6 +108,7 @@ _RULES: Mapping[str, _Rule] = {
         lambda value: _whole(value, 1), "a whole number above 0", "1 is the question alone", False
     ),
     "top": _Rule(lambda value: _whole(value, 1), "a whole number above 0", "", False),
+    "session": _Rule(_is(QuerySession), "a QuerySession", "open one by Index.session()"),
     "origin": _Rule(_is(str), "a text", "what the results call the index", False),
     "progress": _Rule(callable, "a function", "it is told (file, stage, done, total)"),
     "timeout": _Rule(

@@ -20,7 +20,6 @@ from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, IndexExistsError, ModelNotFoundError
 from pipelines.file_names import printable
 from rag_app.answer.engine import CitedQueryEngine
-from rag_app.answer.evidence import StoreEvidence
 from rag_app.answer.prompts import load_prompts
 from rag_app.answer.request import Limits
 from rag_app.arguments import check, check_each, check_keywords
@@ -39,6 +38,7 @@ from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.queries import QueryGenerator
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy, get_strategy
+from rag_app.session import QuerySession
 from rag_app.settings import Settings, load_settings
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
 from rag_app.store.sqlite import (
@@ -368,6 +368,10 @@ class Index:
 
         return repair(self._store, embed_model=lambda: self.embed_model, progress=progress)
 
+    def session(self) -> QuerySession:
+        """Open the newest generation, for whatever reads it more than once: close it."""
+        return QuerySession({"": self._store})
+
     def as_retriever(
         self,
         strategy: str | Strategy | None = None,
@@ -380,6 +384,7 @@ class Index:
         llm: LLM | None = None,
         strict: bool = False,
         origin: str = "",
+        session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> StrategyRetriever:
         """Return a LlamaIndex retriever over this index.
@@ -394,6 +399,7 @@ class Index:
             llm: writes them; None: the one of the settings.
             strict: raise when an arm fails, instead of answering by the rest.
             origin: what the results call this index, where several are asked.
+            session: of this index: the filters are checked in it.
             callback_manager: LlamaIndex's.
 
         Raises:
@@ -411,6 +417,7 @@ class Index:
             llm=llm,
             strict=strict,
             origin=origin,
+            session=session,
             callback_manager=callback_manager,
         )
 
@@ -427,6 +434,7 @@ class Index:
         llm: LLM | None = None,
         strict: bool = False,
         origin: str = "",
+        session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> StrategyRetriever:
         """Return the retriever; errors in its arguments name the function that was called."""
@@ -441,6 +449,7 @@ class Index:
             llm=llm,
             strict=strict,
             origin=origin,
+            session=session,
             callback_manager=callback_manager,
         )
         chosen = get_strategy(strategy or self._settings.strategy, self._settings.presets)
@@ -459,6 +468,7 @@ class Index:
             prefer_documents=None if prefer else False,
             strict=strict,
             origin=origin,
+            session=session,
             callback_manager=callback_manager,
         )
 
@@ -487,14 +497,16 @@ class Index:
         found = self._retriever(
             called, strategy=strategy, llm=llm, callback_manager=callback_manager, **retriever
         )
-        return make_engine(found, self, self._store, llm, streaming, callback_manager)
+        return make_engine(found, self, llm, streaming, callback_manager)
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds (arguments of :meth:`as_retriever`)."""
         check("Index.explain", question=question, top=top)
         further = ("strategy", "llm", "callback_manager")
         check_keywords("Index.explain", retriever, (*RETRIEVER_ARGUMENTS, *further))
-        return self._retriever("Index.explain", **retriever).explain(question, top=top)
+        with self.session() as session:
+            found = self._retriever("Index.explain", session=session, **retriever)
+            return found.explain_in(session, question, top=top)
 
     def info(self, *, verify: bool = False) -> IndexInfo:
         """Return what the index holds; ``verify`` checks every link of it as well."""
@@ -563,17 +575,15 @@ def configured_llm(settings: Settings) -> LLM | None:
 def make_engine(
     retriever: StrategyRetriever,
     index: Index,
-    stores: Store | dict[str, Store],
     llm: LLM | None,
     streaming: bool,
     callback_manager: CallbackManager | None,
 ) -> CitedQueryEngine:
-    """Return the query engine of an index's settings over a retriever and its stores."""
+    """Return the query engine of an index's settings over a retriever."""
     settings = index.settings
     return CitedQueryEngine(
         retriever,
         llm=llm,
-        evidence=StoreEvidence(stores),
         embed_model=index.embed_model if retriever.strategy.needs_vectors else None,
         streaming=streaming,
         prompts=load_prompts(settings.prompts),

@@ -15,6 +15,7 @@ from rag_app.index import RETRIEVER_ARGUMENTS, Index, configured_llm, make_engin
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.retriever import JoinedRetriever
 from rag_app.retrieval.strategy import Strategy
+from rag_app.session import QuerySession
 
 # Each member's origin is its name.
 _FURTHER = tuple(name for name in RETRIEVER_ARGUMENTS if name != "origin")
@@ -37,20 +38,25 @@ class JoinedIndex:
             index.name if unique else str(index.path): index for index in self._indexes
         }
 
+    def session(self) -> QuerySession:
+        """Open the newest generation of each, as :meth:`Index.session` does."""
+        return QuerySession({origin: index.store for origin, index in self._members.items()})
+
     def as_retriever(
         self,
         strategy: str | Strategy | None = None,
         *,
+        session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
         **retriever: Any,
     ) -> JoinedRetriever:
         """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
         check_keywords("JoinedIndex.as_retriever", retriever, (*_FURTHER, "llm"))
         parts = [
-            index.as_retriever(strategy, origin=origin, **retriever)
+            index.as_retriever(strategy, origin=origin, session=session, **retriever)
             for origin, index in self._members.items()
         ]
-        return JoinedRetriever(parts, callback_manager=callback_manager)
+        return JoinedRetriever(parts, session=session, callback_manager=callback_manager)
 
     def as_query_engine(
         self,
@@ -66,16 +72,17 @@ class JoinedIndex:
         check_keywords("JoinedIndex.as_query_engine", retriever, _FURTHER)
         first = self._indexes[0]
         llm = llm or configured_llm(first.settings)
-        stores = {origin: index.store for origin, index in self._members.items()}
         found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
-        return make_engine(found, first, stores, llm, streaming, callback_manager)
+        return make_engine(found, first, llm, streaming, callback_manager)
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds."""
         check("JoinedIndex.explain", question=question, top=top)
         known = (*_FURTHER, "strategy", "llm", "callback_manager")
         check_keywords("JoinedIndex.explain", retriever, known)
-        return self.as_retriever(**retriever).explain(question, top=top)
+        with self.session() as session:
+            found = self.as_retriever(session=session, **retriever)
+            return found.explain_in(session, question, top=top)
 
     def close(self) -> None:
         """Close all of them."""

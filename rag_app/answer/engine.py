@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
-from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, ParamSpec, TypeVar
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -20,10 +20,17 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.errors import ConfigError
 from rag_app.answer import compose
-from rag_app.answer.evidence import Evidence, NoEvidence
+from rag_app.answer.evidence import Evidence, IndexEvidence, NoEvidence
 from rag_app.answer.extractive import best_sentences, rank_sentences
 from rag_app.answer.generation import Generation
-from rag_app.answer.plan import DetailedRetriever, Found, Plan, found_of, make_plan
+from rag_app.answer.plan import (
+    DetailedRetriever,
+    Found,
+    Plan,
+    SessionRetriever,
+    found_of,
+    make_plan,
+)
 from rag_app.answer.prompts import Prompts, load_prompts
 from rag_app.answer.refusal import Thresholds
 from rag_app.answer.request import Limits
@@ -31,9 +38,13 @@ from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
 from rag_app.models.llm_usage import metered
+from rag_app.session import QuerySession
+from rag_app.store.protocol import Store
 from rag_app.turns import turn
 
 MAX_SENTENCES = 3
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class CitedQueryEngine(BaseQueryEngine):
@@ -44,10 +55,15 @@ class CitedQueryEngine(BaseQueryEngine):
     ``Settings`` is never read. With one, an answer is one call, and a question
     that the passages cannot answer is refused before it.
 
+    A question reads one generation of each index, from its search to the last check of
+    its answer; a stream does so until it is read to its end, closed or dropped.
+
     Args:
-        retriever: any LlamaIndex retriever; ours also say what failed.
+        retriever: any LlamaIndex retriever; ours also say what failed, and what they search.
         llm: the language model; ``None``: extractive.
-        evidence: pages, word weights and scripts of the index.
+        stores: indexes that the passages of a retriever of one's own come from, by the
+            ``origin`` in their metadata (a single one by any name).
+        evidence: pages, word weights and scripts, where they do not come from an index.
         embed_model: ranks sentences by meaning, where the retriever's vectors voted.
         streaming: whether ``query`` and ``aquery`` return streams.
         max_sentences: sentences of an extractive answer.
@@ -62,6 +78,7 @@ class CitedQueryEngine(BaseQueryEngine):
         retriever: BaseRetriever,
         *,
         llm: LLM | None = None,
+        stores: Mapping[str, Store] | None = None,
         evidence: Evidence | None = None,
         embed_model: BaseEmbedding | None = None,
         streaming: bool = False,
@@ -76,7 +93,8 @@ class CitedQueryEngine(BaseQueryEngine):
         super().__init__(callback_manager=callback_manager)
         self._retriever = retriever
         self._llm = llm
-        self._evidence = evidence or NoEvidence()
+        self._stores = dict(stores or {})
+        self._evidence = evidence
         self._similarity = SentenceSimilarity(embed_model) if embed_model is not None else None
         self._streaming = streaming
         self._max_sentences = max_sentences
@@ -91,26 +109,31 @@ class CitedQueryEngine(BaseQueryEngine):
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the passages that an answer would be made from."""
-        return self._find(query_bundle).nodes
+        with self._session() as session:
+            return self._find(query_bundle, session).nodes
 
     def _get_prompt_modules(self) -> dict[str, Any]:
         return {}
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        with self._event(query_bundle) as event:
+        with self._event(query_bundle) as event, ExitStack() as held:
             watch = _Watch()
-            found = self._find(query_bundle)
+            session = held.enter_context(self._session())
+            found = self._find(query_bundle, session)
             watch.lap("retrieve")
-            response = self._respond(query_bundle.query_str, found, watch)
+            asked = _Asked(query_bundle.query_str, found, self._evidence_in(session), watch, held)
+            response = self._respond(asked)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
-        with self._event(query_bundle) as event:
+        with self._event(query_bundle) as event, ExitStack() as held:
             watch = _Watch()
-            found = await self._afind(query_bundle)
+            session = held.enter_context(await asyncio.to_thread(self._session))
+            found = await self._afind(query_bundle, session)
             watch.lap("retrieve")
-            response = await self._arespond(query_bundle.query_str, found, watch)
+            asked = _Asked(query_bundle.query_str, found, self._evidence_in(session), watch, held)
+            response = await self._arespond(asked, session)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
@@ -120,88 +143,105 @@ class CitedQueryEngine(BaseQueryEngine):
         with self.callback_manager.event(CBEventType.QUERY, payload=payload) as event:
             yield event
 
-    def _find(self, query: QueryBundle) -> Found:
+    def _session(self) -> QuerySession:
+        """Open what one question reads."""
+        own = self._retriever.stores if isinstance(self._retriever, SessionRetriever) else None
+        return QuerySession(self._stores if own is None else own)
+
+    def _evidence_in(self, session: QuerySession) -> Evidence:
+        if self._evidence is not None:
+            return self._evidence
+        return IndexEvidence(session.snapshots) if session.snapshots else NoEvidence()
+
+    def _find(self, query: QueryBundle, session: QuerySession) -> Found:
         with metered() as meter:
-            if isinstance(self._retriever, DetailedRetriever):
+            if isinstance(self._retriever, SessionRetriever):
+                result = self._retriever.retrieve_in(session, query)
+            elif isinstance(self._retriever, DetailedRetriever):
                 result = self._retriever.retrieve_detailed(query)
             else:
                 result = self._retriever.retrieve(query)
         return found_of(result, query.query_str, meter)
 
-    async def _afind(self, query: QueryBundle) -> Found:
+    async def _afind(self, query: QueryBundle, session: QuerySession) -> Found:
         if isinstance(self._retriever, DetailedRetriever):
-            return await asyncio.to_thread(self._find, query)
+            return await _in_thread(session, self._find, query, session)
         with metered() as meter:
             result = await self._retriever.aretrieve(query)
         return found_of(result, query.query_str, meter)
 
-    def _respond(self, question: str, found: Found, watch: _Watch) -> RESPONSE_TYPE:
-        plan = self._plan(question, found)
-        generation = self._generation(plan, watch)
+    def _respond(self, asked: _Asked) -> RESPONSE_TYPE:
+        plan = self._plan(asked)
+        generation = self._generation(plan, asked)
         if generation is None:
-            answer = self._finish(self._without_model(plan), plan, watch)
+            answer = self._finish(self._without_model(plan, asked), asked)
             return self._streamed(iter(_pieces(answer)), answer) if self._streaming else answer
         if not self._streaming:
-            return self._finish(generation.complete(), plan, watch)
+            return self._finish(generation.complete(), asked)
         return StreamedAnswer(
             generation.stream(),
-            lambda text: self._finish(generation.streamed(text), plan, watch),
-            found.nodes,
+            lambda text: self._finish(generation.streamed(text), asked),
+            asked.found.nodes,
+            asked.held.pop_all(),
         )
 
-    async def _arespond(self, question: str, found: Found, watch: _Watch) -> RESPONSE_TYPE:
-        plan = await asyncio.to_thread(self._plan, question, found)
-        generation = await asyncio.to_thread(self._generation, plan, watch)
+    async def _arespond(self, asked: _Asked, session: QuerySession) -> RESPONSE_TYPE:
+        plan = await _in_thread(session, self._plan, asked)
+        generation = await _in_thread(session, self._generation, plan, asked)
         if generation is None:
-            answer = self._finish(await asyncio.to_thread(self._without_model, plan), plan, watch)
+            written = await _in_thread(session, self._without_model, plan, asked)
+            answer = self._finish(written, asked)
             return self._astreamed(answer) if self._streaming else answer
         if not self._streaming:
-            return self._finish(await generation.acomplete(), plan, watch)
+            reply = await generation.areply()
+            return self._finish(await _in_thread(session, generation.replied, reply), asked)
         return AsyncStreamedAnswer(
             generation.astream(),
-            lambda text: self._finish(generation.streamed(text), plan, watch),
-            found.nodes,
+            lambda text: session.run(lambda: self._finish(generation.streamed(text), asked)),
+            asked.found.nodes,
+            asked.held.pop_all(),
         )
 
-    def _plan(self, question: str, found: Found) -> Plan:
+    def _plan(self, asked: _Asked) -> Plan:
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
         with turn.taken():
-            return make_plan(question, found, self._evidence, self._thresholds, scale)
+            return make_plan(asked.question, asked.found, asked.evidence, self._thresholds, scale)
 
-    def _generation(self, plan: Plan, watch: _Watch) -> Generation | None:
+    def _generation(self, plan: Plan, asked: _Asked) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
             return None
         return Generation(
-            self._llm, plan, self._evidence, self._prompts, self._limits, watch.first_words
+            self._llm, plan, asked.evidence, self._prompts, self._limits, asked.watch.first_words
         )
 
-    def _without_model(self, plan: Plan) -> Answer:
+    def _without_model(self, plan: Plan, asked: _Asked) -> Answer:
         messages = self._prompts.messages
         if plan.verdict == "refuse":
             return compose.refused(plan.question, messages)
         if plan.verdict == "other_language":
-            return compose.other_language(plan.question, plan.passages, self._evidence, messages)
+            return compose.other_language(plan.question, plan.passages, asked.evidence, messages)
         similarity = self._similarity if plan.meaning_voted else None
         with turn.taken():
             best = rank_sentences(
                 plan.question, plan.passages, plan.sentences, plan.weights, similarity
             )
             chosen = best_sentences(best, self._max_sentences)
-            return compose.extractive(plan.question, plan.passages, chosen, self._evidence)
+            return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
 
-    def _finish(self, answer: Answer, plan: Plan, watch: _Watch) -> Answer:
-        watch.lap("answer")
-        cost = plan.found.cost
+    def _finish(self, answer: Answer, asked: _Asked) -> Answer:
+        asked.watch.lap("answer")
+        found = asked.found
+        cost = found.cost
         return replace(
             answer,
             usage=answer.usage.plus(
                 cost.calls, cost.prompt_tokens, cost.completion_tokens, estimated=cost.estimated
             ),
-            source_nodes=plan.found.nodes,
+            source_nodes=found.nodes,
             metadata=None,
-            degraded=plan.found.degraded,
-            queries=plan.found.queries,
-            timings_ms=watch.timings(),
+            degraded=found.degraded,
+            queries=found.queries,
+            timings_ms=asked.watch.timings(),
         )
 
     def _streamed(self, deltas: Iterator[str], answer: Answer) -> StreamedAnswer:
@@ -233,6 +273,35 @@ class _Watch:
     def timings(self) -> dict[str, float]:
         total = (self._last - self._start) * 1000
         return {stage: round(ms, 1) for stage, ms in {**self._laps, "total": total}.items()}
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """One question on its way to an answer.
+
+    Attributes:
+        question: as it was asked.
+        found: what was retrieved.
+        evidence: what else its session knows.
+        watch: the time that it takes.
+        held: what is let go when it is answered; a stream takes it over.
+    """
+
+    question: str
+    found: Found
+    evidence: Evidence
+    watch: _Watch
+    held: ExitStack = field(repr=False)
+
+
+async def _in_thread(
+    session: QuerySession, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T:
+    """Return what a function gives that reads in a session, without blocking the loop.
+
+    A question that is cancelled meanwhile leaves the session open until it has read.
+    """
+    return await asyncio.to_thread(lambda: session.run(function, *args, **kwargs))
 
 
 def _pieces(answer: Answer) -> list[str]:

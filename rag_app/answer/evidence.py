@@ -12,7 +12,7 @@ from pipelines.page_map import Page
 from pipelines.text import language_name
 from rag_app.answer.passages import Passage
 from rag_app.store.bm25 import idf
-from rag_app.store.protocol import Snapshot, Store
+from rag_app.store.protocol import Snapshot
 
 # For naming the documents' languages: the beginnings of a few of them.
 _SAMPLE_SOURCES = 8
@@ -82,111 +82,104 @@ class NoEvidence:
         return True
 
 
-class StoreEvidence:
-    """Evidence over the stores of one or several indexes.
+class IndexEvidence:
+    """Evidence out of one generation of one or several indexes.
 
     Args:
-        stores: a store, or several by the name of their origin.
+        snapshots: those of one question's session, by the name of their origin.
     """
 
-    def __init__(self, stores: Store | Mapping[str, Store]) -> None:
-        self._stores = dict(stores) if isinstance(stores, Mapping) else {"": stores}
+    def __init__(self, snapshots: Mapping[str, Snapshot]) -> None:
+        self._snapshots = snapshots
 
     def pages(self, passage: Passage) -> list[Page]:
-        """Return the pages that a passage lies on; none when its document is gone."""
-        store = self._store_of(passage)
-        if store is None:
+        """Return the pages that a passage lies on; none when its document is not there."""
+        snapshot = self._snapshot_of(passage)
+        if snapshot is None:
             return []
-        with store.snapshot() as snapshot:
-            try:
-                return snapshot.pages(passage.document_id, passage.start or 0, passage.end)
-            except KeyError:
-                # Removed since the passage was found: nothing to check a quote on.
-                return []
+        try:
+            return snapshot.pages(passage.document_id, passage.start or 0, passage.end)
+        except KeyError:
+            # A retriever of the user's own may read another generation.
+            return []
 
     def text(self, passage: Passage) -> str:
         """Return the stored text of a passage's span; of a ready passage, the stored node's."""
-        store = self._store_of(passage)
-        if store is None:
+        snapshot = self._snapshot_of(passage)
+        if snapshot is None:
             return self._node_text(passage)
-        with store.snapshot() as snapshot:
-            try:
-                return snapshot.text(passage.document_id, passage.start or 0, passage.end or 0)
-            except KeyError:
-                return ""
+        try:
+            return snapshot.text(passage.document_id, passage.start or 0, passage.end or 0)
+        except KeyError:
+            return ""
 
     def sentences(self, passage: Passage) -> NotedSentences | None:
         """Return the sentences that begin in a passage's text, if the index knows."""
-        store = self._store_of(passage)
-        if store is None or passage.start is None or passage.end is None:
+        snapshot = self._snapshot_of(passage)
+        if snapshot is None or passage.start is None or passage.end is None:
             return None
-        with store.snapshot() as snapshot:
-            try:
-                noted = snapshot.sentences(passage.document_id, passage.start, passage.end)
-            except KeyError:
-                return None
+        try:
+            noted = snapshot.sentences(passage.document_id, passage.start, passage.end)
+        except KeyError:
+            return None
         return None if noted is None else noted.moved(-passage.start)
 
-    def _store_of(self, passage: Passage) -> Store | None:
-        if not passage.document_id or passage.start is None:
-            return None
-        return self._named(passage.origin)
-
-    def _named(self, origin: str) -> Store | None:
-        store = self._stores.get(origin)
-        if store is None and len(self._stores) == 1:
-            store = next(iter(self._stores.values()))
-        return store
-
-    def _node_text(self, passage: Passage) -> str:
-        store = self._named(passage.origin)
-        if store is None:
-            return ""
-        with store.snapshot() as snapshot:
-            node = snapshot.nodes(passage.node_ids[:1]).get(passage.node_ids[0])
-        return node.get_content(metadata_mode=MetadataMode.NONE) if node is not None else ""
-
     def idf(self, terms: Collection[str]) -> dict[str, float]:
-        """Return BM25's weight of each term over the passages of all stores."""
+        """Return BM25's weight of each term over the passages of all indexes."""
         total, counts = 0, dict.fromkeys(terms, 0)
-        for store in self._stores.values():
-            with store.snapshot() as snapshot:
-                kind = _word_kind(snapshot)
-                if kind is None:
-                    continue
-                size, frequencies = snapshot.document_frequencies(kind, terms)
+        for snapshot in self._snapshots.values():
+            kind = _word_kind(snapshot)
+            if kind is None:
+                continue
+            size, frequencies = snapshot.document_frequencies(kind, terms)
             total += size
             for term, count in frequencies.items():
                 counts[term] = counts.get(term, 0) + count
         return {term: idf(total, count) if total else 1.0 for term, count in counts.items()}
 
     def scripts(self) -> Mapping[str, int]:
-        """Return how many passages there are of each script, in all stores."""
+        """Return how many passages there are of each script, in all indexes."""
         total: dict[str, int] = {}
-        for store in self._stores.values():
-            with store.snapshot() as snapshot:
-                for script, count in snapshot.scripts().items():
-                    total[script] = total.get(script, 0) + count
+        for snapshot in self._snapshots.values():
+            for script, count in snapshot.scripts().items():
+                total[script] = total.get(script, 0) + count
         return total
 
     def languages(self) -> list[str]:
         """Return names of the languages of the first documents, in the order found."""
         names: dict[str, None] = {}
-        for store in self._stores.values():
-            with store.snapshot() as snapshot:
-                for source in snapshot.sources()[:_SAMPLE_SOURCES]:
-                    text = snapshot.text(source.document_id, 0, _SAMPLE_CHARACTERS)
-                    if text.strip():
-                        names[language_name(text)] = None
+        for snapshot in self._snapshots.values():
+            for source in snapshot.sources()[:_SAMPLE_SOURCES]:
+                text = snapshot.text(source.document_id, 0, _SAMPLE_CHARACTERS)
+                if text.strip():
+                    names[language_name(text)] = None
         return list(names)
 
     def is_multilingual(self) -> bool:
         """Tell whether the embedding model of some index knows more than one script."""
-        for store in self._stores.values():
-            config = store.config
+        for snapshot in self._snapshots.values():
+            config = snapshot.config
             if config.embed_model and ("*" in config.scripts or len(config.scripts) > 1):
                 return True
         return False
+
+    def _snapshot_of(self, passage: Passage) -> Snapshot | None:
+        if not passage.document_id or passage.start is None:
+            return None
+        return self._named(passage.origin)
+
+    def _named(self, origin: str) -> Snapshot | None:
+        snapshot = self._snapshots.get(origin)
+        if snapshot is None and len(self._snapshots) == 1:
+            snapshot = next(iter(self._snapshots.values()))
+        return snapshot
+
+    def _node_text(self, passage: Passage) -> str:
+        snapshot = self._named(passage.origin)
+        if snapshot is None:
+            return ""
+        node = snapshot.nodes(passage.node_ids[:1]).get(passage.node_ids[0])
+        return node.get_content(metadata_mode=MetadataMode.NONE) if node is not None else ""
 
 
 def _word_kind(snapshot: Snapshot) -> str | None:

@@ -70,11 +70,20 @@ class Generation:
         Raises:
             LLMError: of the class that says what failed.
         """
-        return self._whole(chat(self._llm, self._request.messages))
+        return self.replied(chat(self._llm, self._request.messages))
 
-    async def acomplete(self) -> Answer:
-        """Do the same as :meth:`complete` without blocking."""
-        return self._whole(await achat(self._llm, self._request.messages))
+    async def areply(self) -> Reply:
+        """Ask without blocking; :meth:`replied` makes the answer of what comes.
+
+        Raises:
+            LLMError: of the class that says what failed.
+        """
+        return await achat(self._llm, self._request.messages)
+
+    def replied(self, reply: Reply) -> Answer:
+        """Return the checked answer of a whole reply."""
+        text = self._filter.feed(self._fences.feed(reply.text))
+        return self._answer(text + self._close(), reply)
 
     def stream(self) -> Iterator[str]:
         """Yield the text as the model gives it, its marks renumbered.
@@ -99,10 +108,6 @@ class Generation:
     def streamed(self, text: str) -> Answer:
         """Return the checked answer of a stream that was read to its end as ``text``."""
         return self._answer(text, self._stream.reply)
-
-    def _whole(self, reply: Reply) -> Answer:
-        text = self._filter.feed(self._fences.feed(reply.text))
-        return self._answer(text + self._close(), reply)
 
     def _shown(self, delta: str) -> str:
         shown = self._filter.feed(self._fences.feed(delta))

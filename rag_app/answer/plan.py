@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
@@ -13,6 +13,8 @@ from rag_app.answer.evidence import Evidence
 from rag_app.answer.passages import Passage, Sentence, passages_of, sentences_of
 from rag_app.answer.refusal import Scale, Signals, Thresholds, Verdict, signals, verdict
 from rag_app.models.llm_usage import Meter
+from rag_app.session import QuerySession
+from rag_app.store.protocol import Store
 
 
 @runtime_checkable
@@ -21,6 +23,20 @@ class DetailedRetriever(Protocol):
 
     def retrieve_detailed(self, query: QueryBundle) -> Any:
         """Return an object with ``nodes``, ``degraded`` and ``queries``."""
+        ...
+
+
+@runtime_checkable
+class SessionRetriever(DetailedRetriever, Protocol):
+    """A retriever that reads what it is given to read."""
+
+    @property
+    def stores(self) -> Mapping[str, Store]:
+        """The indexes that it searches, by the names that its results call them."""
+        ...
+
+    def retrieve_in(self, session: QuerySession, query: QueryBundle) -> Any:
+        """Return what ``retrieve_detailed`` does, out of a session of its ``stores``."""
         ...
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
+from weakref import WeakMethod
 
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.schema import NodeWithScore
@@ -14,20 +16,55 @@ from rag_app.answer.response import Answer, AnswerSentence, Citation, Mode, Outc
 _UNFINISHED = "the answer is still being streamed: read response_gen to its end first"
 
 
+class _Progress:
+    """How far a stream has come.
+
+    What reads the stream knows this and not the response: a response that is dropped
+    takes the stream with it at once, and all that it holds.
+    """
+
+    def __init__(self, held: ExitStack | None, on_end: Callable[[Answer], None]) -> None:
+        self.held = held or ExitStack()
+        self.partial = ""
+        self.answer: Answer | None = None
+        self.error: Exception | None = None
+        self._on_end = WeakMethod(on_end)
+
+    def end(self, answer: Answer) -> None:
+        """Note the answer of the whole stream."""
+        self.answer = answer
+        if (tell := self._on_end()) is not None:
+            tell(answer)
+
+
 class _Finished:
     """The fields of the finished answer, on a streamed one."""
 
-    _answer: Answer | None
+    _progress: _Progress
+    response_txt: str | None
+    metadata: dict[str, Any] | None
 
     def _done(self) -> Answer:
-        if self._answer is None:
+        if self._progress.error is not None:
+            raise self._progress.error
+        if self._progress.answer is None:
             raise RuntimeError(_UNFINISHED)
-        return self._answer
+        return self._progress.answer
+
+    def _ended(self, answer: Answer) -> None:
+        """Fill in what LlamaIndex's class shows."""
+        self.response_txt = str(answer)
+        self.metadata = answer.metadata
+
+    @property
+    def partial(self) -> str:
+        """The words so far."""
+        return self._progress.partial
 
     @property
     def finished(self) -> bool:
         """Whether the stream came to its own end."""
-        return self._answer is not None
+        return self._progress.answer is not None
 
     @property
     def outcome(self) -> Outcome:
@@ -85,12 +122,14 @@ class StreamedAnswer(_Finished, StreamingResponse):
     Reading ``response_gen`` to its end finishes it; ``str()``, ``get_response()``
     and every field read what is left first. A broken stream raises
     ``LLMStreamError`` where it breaks and leaves ``finished`` false, the words
-    so far in ``partial``.
+    so far in ``partial``. Until it is read, closed or dropped, it holds the
+    generation of the index that it reads.
 
     Args:
         deltas: the text in pieces.
         finish: makes the answer of the whole text; called once, at the stream's end.
         source_nodes: the retrieved passages.
+        held: what is let go when the stream ends, breaks or is closed.
     """
 
     def __init__(
@@ -98,11 +137,11 @@ class StreamedAnswer(_Finished, StreamingResponse):
         deltas: Iterator[str],
         finish: Callable[[str], Answer],
         source_nodes: list[NodeWithScore],
+        held: ExitStack | None = None,
     ) -> None:
-        self.partial = ""
-        self._answer = None
-        self._error: Exception | None = None
-        super().__init__(response_gen=self._read(deltas, finish), source_nodes=source_nodes)
+        self._progress = _Progress(held, self._ended)
+        stream = _read(deltas, finish, self._progress)
+        super().__init__(response_gen=stream, source_nodes=source_nodes)
 
     def __str__(self) -> str:
         return str(self.get_response())
@@ -113,10 +152,6 @@ class StreamedAnswer(_Finished, StreamingResponse):
         Raises:
             LLMStreamError: the stream broke, now or before.
         """
-        for _ in self.response_gen:
-            pass
-        if self._error is not None:
-            raise self._error
         return self._done()
 
     def print_response_stream(self) -> None:
@@ -130,29 +165,13 @@ class StreamedAnswer(_Finished, StreamingResponse):
     def close(self) -> None:
         """Stop reading: the request to the model is given up."""
         self.response_gen.close()
+        self._progress.held.close()
 
     def _done(self) -> Answer:
-        if self._answer is None:
+        if not self.finished:
             for _ in self.response_gen:
                 pass
-        if self._error is not None:
-            raise self._error
         return super()._done()
-
-    def _read(self, deltas: Iterator[str], finish: Callable[[str], Answer]) -> Any:
-        try:
-            for delta in deltas:
-                self.partial += delta
-                yield delta
-            self._finish(finish(self.partial))
-        except Exception as error:
-            self._error = error
-            raise
-
-    def _finish(self, answer: Answer) -> None:
-        self._answer = answer
-        self.response_txt = str(answer)
-        self.metadata = answer.metadata
 
 
 class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
@@ -164,6 +183,7 @@ class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
         deltas: the text in pieces.
         finish: makes the answer of the whole text; called once, at the stream's end.
         source_nodes: the retrieved passages.
+        held: what is let go when the stream ends, breaks or is closed.
     """
 
     def __init__(
@@ -171,11 +191,11 @@ class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
         deltas: AsyncIterator[str],
         finish: Callable[[str], Answer],
         source_nodes: list[NodeWithScore],
+        held: ExitStack | None = None,
     ) -> None:
-        self.partial = ""
-        self._answer = None
-        self._error: Exception | None = None
-        super().__init__(response_gen=self._read(deltas, finish), source_nodes=source_nodes)
+        self._progress = _Progress(held, self._ended)
+        stream = _aread(deltas, finish, self._progress)
+        super().__init__(response_gen=stream, source_nodes=source_nodes)
 
     def __str__(self) -> str:
         return str(self._done())
@@ -190,26 +210,42 @@ class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
             pass
         return self._done()
 
+    async def close(self) -> None:
+        """Stop reading: the request to the model is given up."""
+        await self.response_gen.aclose()
+        self._progress.held.close()
+
     async def _yield_response(self) -> Any:
-        if self._answer is not None and self.response_txt is not None:
+        if self.finished and self.response_txt is not None:
             yield self.response_txt
             return
         async for delta in self.response_gen:
             yield delta
 
-    def _done(self) -> Answer:
-        if self._error is not None:
-            raise self._error
-        return super()._done()
 
-    async def _read(self, deltas: AsyncIterator[str], finish: Callable[[str], Answer]) -> Any:
-        try:
-            async for delta in deltas:
-                self.partial += delta
+def _read(deltas: Iterator[str], finish: Callable[[str], Answer], progress: _Progress) -> Any:
+    try:
+        with progress.held:
+            for delta in deltas:
+                progress.partial += delta
                 yield delta
-            self._answer = await asyncio.to_thread(finish, self.partial)
-        except Exception as error:
-            self._error = error
-            raise
-        self.response_txt = str(self._answer)
-        self.metadata = self._answer.metadata
+            answer = finish(progress.partial)
+    except Exception as error:
+        progress.error = error
+        raise
+    progress.end(answer)
+
+
+async def _aread(
+    deltas: AsyncIterator[str], finish: Callable[[str], Answer], progress: _Progress
+) -> Any:
+    try:
+        with progress.held:
+            async for delta in deltas:
+                progress.partial += delta
+                yield delta
+            answer = await asyncio.to_thread(finish, progress.partial)
+    except Exception as error:
+        progress.error = error
+        raise
+    progress.end(answer)

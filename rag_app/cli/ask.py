@@ -62,7 +62,8 @@ class _Asking:
         """Return what answers."""
         from rag_app.cli.sources import chosen
 
-        filters = chosen(source, self.files, self.pages, self.where)
+        with source.index.session() as session:
+            filters = chosen(session, self.files, self.pages, self.where)
         return source.index.as_query_engine(
             streaming=streaming, filters=filters, queries=self.queries
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from rag_app.cli.session import UsageError, session
 if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
-    from rag_app.index import Index
+    from rag_app.session import QuerySession
 
 SEARCH_EXAMPLES = examples(
     'rag search "lead time"',
@@ -68,13 +67,13 @@ def search(
     ) as current:
         from rag_app.cli.sources import chosen, indexes
 
-        with indexes(index or (), current) as source:
-            filters = chosen(source, file, page, where)
-            retriever = source.index.as_retriever(filters=filters, queries=queries or 1)
-            found = retriever.retrieve_detailed(question)
-            results = [
-                result(rank, node, source.parts) for rank, node in enumerate(found.nodes, start=1)
-            ]
+        with indexes(index or (), current) as source, source.index.session() as read:
+            filters = chosen(read, file, page, where)
+            retriever = source.index.as_retriever(
+                filters=filters, queries=queries or 1, session=read
+            )
+            found = retriever.retrieve_in(read, question)
+            results = [result(rank, node, read) for rank, node in enumerate(found.nodes, start=1)]
         document: dict[str, Any] = {
             "query": question,
             "strategy": found.strategy.name,
@@ -139,11 +138,12 @@ def explain(
     ) as current:
         from rag_app.cli.sources import chosen, indexes
 
-        with indexes(index or (), current) as source:
-            filters = chosen(source, file, page, where)
-            explanation = source.index.explain(
-                question, top=top, filters=filters, queries=queries or 1
+        with indexes(index or (), current) as source, source.index.session() as read:
+            filters = chosen(read, file, page, where)
+            retriever = source.index.as_retriever(
+                filters=filters, queries=queries or 1, session=read
             )
+            explanation = retriever.explain_in(read, question, top=top)
         if current.out.json:
             current.out.document(explanation.to_dict())
         else:
@@ -155,7 +155,7 @@ def _check(question: str) -> None:
         raise UsageError("the question is empty")
 
 
-def result(rank: int, found: NodeWithScore, parts: Sequence[Index]) -> dict[str, Any]:
+def result(rank: int, found: NodeWithScore, read: QuerySession) -> dict[str, Any]:
     """Return one passage as the JSON document has it."""
     from llama_index.core.schema import MetadataMode
 
@@ -168,7 +168,7 @@ def result(rank: int, found: NodeWithScore, parts: Sequence[Index]) -> dict[str,
         "origin": metadata.get("origin", ""),
         "file": metadata.get("file_name", ""),
         "page": page,
-        "page_label": _label(found, page, parts),
+        "page_label": _label(found, page, read),
         "pages": metadata.get("pages", []),
         "text": found.node.get_content(metadata_mode=MetadataMode.NONE),
         "node_id": found.node.node_id,
@@ -176,15 +176,15 @@ def result(rank: int, found: NodeWithScore, parts: Sequence[Index]) -> dict[str,
     }
 
 
-def _label(found: NodeWithScore, page: int | None, parts: Sequence[Index]) -> str | None:
+def _label(found: NodeWithScore, page: int | None, read: QuerySession) -> str | None:
     """Return the printed label of a page of the passage; None without pages."""
     metadata = found.node.metadata
     if page is None:
         return None
     if page in metadata["pages"][:1]:
         return str(metadata["page_label"])
-    for part in parts:
-        with part.store.snapshot() as snapshot, contextlib.suppress(KeyError):
+    for snapshot in read.snapshots.values():
+        with contextlib.suppress(KeyError):
             pages = snapshot.pages(found.node.ref_doc_id or "")
             return next((one.label for one in pages if one.number == page), None)
     return None

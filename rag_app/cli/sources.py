@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rag_app.index import Index
     from rag_app.joined import JoinedIndex
+    from rag_app.session import QuerySession
 
 
 @dataclass(frozen=True)
@@ -128,12 +129,18 @@ def _made(path: Path) -> Iterator[None]:
 
 
 def chosen(
-    source: Source,
+    session: QuerySession,
     files: Sequence[str] | None,
     pages: Sequence[str] | None,
     where: Sequence[str] | None,
 ) -> MetadataFilters | None:
     """Return the filters that the options ask for.
+
+    Args:
+        session: what is asked.
+        files: values of ``--file``.
+        pages: values of ``--page``.
+        where: values of ``--where``.
 
     Raises:
         UsageError: an option cannot be read.
@@ -141,13 +148,13 @@ def chosen(
             otherwise read as "not in the documents".
     """
     filters = filters_of(files, pages, where)
-    if filters is None or _fits(source, filters):
+    if filters is None or _fits(session, filters):
         return filters
     for file in files or ():
-        if not _fits(source, filters_of([file], None, None)):
+        if not _fits(session, filters_of([file], None, None)):
             called = printable(original(file))
             raise FilterError(
-                f"no file of the index is called '{called}'", hint=_like(called, source)
+                f"no file of the index is called '{called}'", hint=_like(called, session)
             )
     raise FilterError(
         "no passage fits all of --file, --page and --where together",
@@ -155,23 +162,14 @@ def chosen(
     )
 
 
-def _fits(source: Source, filters: MetadataFilters | None) -> bool:
-    for part in source.parts:
-        with part.store.snapshot() as snapshot:
-            if len(snapshot.select(filters)):
-                return True
-    return False
+def _fits(session: QuerySession, filters: MetadataFilters | None) -> bool:
+    return any(len(snapshot.select(filters)) for snapshot in session.snapshots.values())
 
 
-def _like(file: str, source: Source) -> str:
-    names = {base_name(name) for part in source.parts for name in _names(part)}
+def _like(file: str, session: QuerySession) -> str:
+    names = {base_name(name) for one in session.snapshots.values() for name in one.names()}
     close = get_close_matches(base_name(file), sorted(names), n=1)
     return f"did you mean '{close[0]}'?" if close else "rag info lists them"
-
-
-def _names(index: Index) -> list[str]:
-    with index.store.snapshot() as snapshot:
-        return snapshot.names()
 
 
 def _joined(parts: tuple[Index, ...]) -> Index | JoinedIndex:

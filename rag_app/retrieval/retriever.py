@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Self
 
@@ -30,7 +29,8 @@ from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_questio
 from rag_app.retrieval.rankings import QueryVectors, Ranking, View
 from rag_app.retrieval.result import Degraded, RetrievalResult
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
-from rag_app.store.protocol import Store
+from rag_app.session import QuerySession
+from rag_app.store.protocol import IndexConfig, Store
 from rag_app.turns import turn
 
 DEFAULT_TOP_K = 5
@@ -65,6 +65,7 @@ class StrategyRetriever(BaseRetriever):
             strategy says.
         strict: raise when a part of the strategy fails, instead of answering by the rest.
         origin: name of the index, shown in the results.
+        session: one of the index, in which the filters are checked now; None: one for that.
         callback_manager: as in LlamaIndex; the global one is never asked.
 
     Raises:
@@ -85,6 +86,7 @@ class StrategyRetriever(BaseRetriever):
         prefer_documents: bool | None = None,
         strict: bool = False,
         origin: str = "",
+        session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         chosen = get_strategy(strategy)
@@ -92,21 +94,27 @@ class StrategyRetriever(BaseRetriever):
             chosen = replace(chosen, depth=depth)
         if prefer_documents is not None:
             chosen = replace(chosen, prefer_documents=prefer_documents)
-        self._set_up(
-            (Member(store, embed_model, filters, origin),), chosen, similarity_top_k, strict
-        )
+        self._set_up((Member(store, embed_model, filters, origin),), chosen, similarity_top_k)
+        self._strict = strict
+        self._check(session)
         self._query_generator = query_generator
         super().__init__(callback_manager=callback_manager)
 
-    def _set_up(
-        self, members: tuple[Member, ...], strategy: Strategy, k: int, strict: bool
-    ) -> None:
+    def _set_up(self, members: tuple[Member, ...], strategy: Strategy, k: int) -> None:
         if isinstance(k, bool) or not isinstance(k, int) or k < 1:
             raise ConfigError(f"similarity_top_k is {k!r}", hint="a whole number above 0")
-        self._members, self._strategy, self._k, self._strict = members, strategy, k, strict
+        self._members, self._strategy, self._k = members, strategy, k
         self._checked: set[tuple[int, int]] = set()
-        with self._views() as views:
-            self._check_kinds(views)
+
+    def _check(self, session: QuerySession | None) -> None:
+        """Raise now what every question would raise."""
+        known = all(_is_plain(self._strategy, one.store.config) for one in self._members)
+        # What this process has not seen yet, another one may have added.
+        if not known or any(one.filters for one in self._members):
+            with QuerySession(self.stores) if session is None else nullcontext(session) as current:
+                self._check_kinds(self._views(current))
+        for member in self._members:
+            _check_model(self._strategy, member)
 
     @property
     def strategy(self) -> Strategy:
@@ -117,6 +125,11 @@ class StrategyRetriever(BaseRetriever):
     def similarity_top_k(self) -> int:
         """How many passages are returned."""
         return self._k
+
+    @property
+    def stores(self) -> Mapping[str, Store]:
+        """The indexes that are searched, by their names among several."""
+        return {member.origin: member.store for member in self._members}
 
     def named(self, origin: str) -> Self:
         """Return the same retriever over one index, whose results name their origin."""
@@ -138,16 +151,32 @@ class StrategyRetriever(BaseRetriever):
                 index is wrong.
             RetrievalError: all arms failed, or one did and the retriever is strict.
         """
-        with turn.taken(), self._views() as views:
-            return self._search(_bundle(query), views)
+        with turn.taken(), QuerySession(self.stores) as session:
+            return self.retrieve_in(session, query)
+
+    def retrieve_in(self, session: QuerySession, query: QueryType) -> RetrievalResult:
+        """Do the same as :meth:`retrieve_detailed`, reading in a session.
+
+        Args:
+            session: of this retriever's ``stores``; it stays open.
+            query: the question.
+        """
+        with turn.taken():
+            return self._search(_bundle(query), self._views(session))
 
     def explain(self, query: QueryType, *, top: int = 10) -> Explanation:
         """Return why a query finds what it finds: the first ``top`` of every list.
 
         Raises: as :meth:`retrieve_detailed`.
         """
-        with turn.taken(), self._views() as views:
-            return explanation_of(self._search(_bundle(query), views), self._k, top)
+        with turn.taken(), QuerySession(self.stores) as session:
+            return self.explain_in(session, query, top=top)
+
+    def explain_in(self, session: QuerySession, query: QueryType, *, top: int = 10) -> Explanation:
+        """Do the same as :meth:`explain`, reading in a session of this retriever's ``stores``."""
+        with turn.taken():
+            found = self._search(_bundle(query), self._views(session))
+            return explanation_of(found, self._k, top)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return list(self.retrieve_detailed(query_bundle).nodes)
@@ -155,18 +184,16 @@ class StrategyRetriever(BaseRetriever):
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await asyncio.to_thread(self._retrieve, query_bundle)
 
-    @contextlib.contextmanager
-    def _views(self) -> Iterator[list[View]]:
-        """Open one generation of each index."""
-        with ExitStack() as stack:
-            views = []
-            for member in self._members:
-                snapshot = stack.enter_context(member.store.snapshot())
-                model = member.embed_model
-                embed = model.get_query_embedding if model is not None else None
-                within = snapshot.select(member.filters) if member.filters else None
-                views.append(View(member.origin, snapshot, embed, within))
-            yield views
+    def _views(self, session: QuerySession) -> list[View]:
+        """Return each index as this question sees it."""
+        views = []
+        for member in self._members:
+            snapshot = session.snapshot(member.store)
+            model = member.embed_model
+            embed = model.get_query_embedding if model is not None else None
+            within = snapshot.select(member.filters) if member.filters else None
+            views.append(View(member.origin, snapshot, embed, within))
+        return views
 
     def _search(self, bundle: QueryBundle, views: Sequence[View]) -> RetrievalResult:
         clock = _Clock()
@@ -253,11 +280,6 @@ class StrategyRetriever(BaseRetriever):
                     raise _missing(self._strategy, arm, self._members[member])
                 if arm.weight and arm.how == "words":
                     fingerprints([arm.kind], dict(view.snapshot.config.analysers))
-            if self._strategy.needs_vectors and view.embed is None:
-                raise ConfigError(
-                    f"the strategy {self._strategy.name!r} searches by vectors",
-                    hint=f"pass embed_model ({view.snapshot.config.embed_model})",
-                )
             self._checked.add(seen)
 
 
@@ -272,6 +294,7 @@ class JoinedRetriever(StrategyRetriever):
     Args:
         retrievers: one for each index; the first one's strategy is run on all.
         similarity_top_k: how many passages are returned; None: as the first one.
+        session: as for :class:`StrategyRetriever`.
     """
 
     def __init__(
@@ -279,6 +302,7 @@ class JoinedRetriever(StrategyRetriever):
         retrievers: Sequence[StrategyRetriever],
         *,
         similarity_top_k: int | None = None,
+        session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if not retrievers:
@@ -292,8 +316,9 @@ class JoinedRetriever(StrategyRetriever):
                 hint="give each retriever its own origin",
             )
         k = first.similarity_top_k if similarity_top_k is None else similarity_top_k
-        self._set_up(members, first.strategy, k, first._strict)
-        self._query_generator = first._query_generator
+        self._set_up(members, first.strategy, k)
+        self._strict, self._query_generator = first._strict, first._query_generator
+        self._check(session)
         BaseRetriever.__init__(self, callback_manager=callback_manager)
 
 
@@ -325,6 +350,22 @@ def _wants_more(reading: Reading, rankings: Sequence[Ranking], k: int, depth: in
     """Tell whether merging left fewer than k passages and an arm has more to give."""
     full = any(len(ranking.found) >= depth for ranking in rankings)
     return len(reading.passages) < k and full
+
+
+def _is_plain(strategy: Strategy, config: IndexConfig) -> bool:
+    """Tell whether a configuration names all that the arms search, and no analyser to compare."""
+    kinds = {"vectors": config.vector_kinds, "words": config.word_kinds}
+    compared = dict(config.analysers)
+    arms = [arm for arm in strategy.arms if arm.weight]
+    return all(arm.kind in kinds[arm.how] and arm.kind not in compared for arm in arms)
+
+
+def _check_model(strategy: Strategy, member: Member) -> None:
+    if strategy.needs_vectors and member.embed_model is None:
+        raise ConfigError(
+            f"the strategy {strategy.name!r} searches by vectors",
+            hint=f"pass embed_model ({member.store.config.embed_model})",
+        )
 
 
 def _missing(strategy: Strategy, arm: Arm, member: Member) -> MissingNodesError:

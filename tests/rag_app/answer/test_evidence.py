@@ -8,9 +8,10 @@ import pytest
 from llama_index.core.schema import Document, TextNode
 
 from pipelines.text import count_tokens
-from rag_app.answer.evidence import NoEvidence, StoreEvidence
+from rag_app.answer.evidence import IndexEvidence, NoEvidence
 from rag_app.answer.passages import Passage, passages_of
 from rag_app.index import Index
+from rag_app.session import QuerySession
 from tests.support.embedding import HashEmbedding
 from tests.support.passages import node
 
@@ -33,7 +34,8 @@ def index(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def evidence(index):
-    return StoreEvidence(index.store)
+    with QuerySession({"": index.store}) as session:
+        yield IndexEvidence(session.snapshots)
 
 
 WHOLE = (0, len(TEXT))
@@ -64,10 +66,11 @@ def test_scripts_and_languages_of_the_documents_are_known(evidence):
 
 
 def test_several_indexes_are_told_apart_by_their_origin(index):
-    both = StoreEvidence({"a": index.store, "b": index.store})
-    assert both.text(passages_of([node(TEXT, document="plant", origin="b")])[0]) == TEXT
-    assert both.text(passages_of([node(TEXT, document="plant", origin="c")])[0]) == ""
-    assert both.scripts()["latin"] == 2 * StoreEvidence(index.store).scripts()["latin"]
+    with QuerySession({"a": index.store, "b": index.store}) as session:
+        both, one = (IndexEvidence(session.snapshots), IndexEvidence({"": session.snapshots["a"]}))
+        assert both.text(passages_of([node(TEXT, document="plant", origin="b")])[0]) == TEXT
+        assert both.text(passages_of([node(TEXT, document="plant", origin="c")])[0]) == ""
+        assert both.scripts()["latin"] == 2 * one.scripts()["latin"]
 
 
 def test_without_a_store_nothing_is_claimed():
@@ -102,8 +105,11 @@ def test_a_multilingual_model_is_known_as_one(evidence):
 
 def test_a_model_of_one_script_is_not_multilingual(tmp_path):
     model = HashEmbedding(scripts=("latin",))
-    with Index.create(tmp_path / "one", embed_model=model) as one:
-        evidence = StoreEvidence(one.store)
+    with (
+        Index.create(tmp_path / "one", embed_model=model) as one,
+        QuerySession({"": one.store}) as session,
+    ):
+        evidence = IndexEvidence(session.snapshots)
         assert not evidence.is_multilingual()
         assert evidence.idf({"kobe"}) == {"kobe": 1.0}, "nothing is rare in an empty index"
         assert evidence.languages() == []

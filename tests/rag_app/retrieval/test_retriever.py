@@ -25,6 +25,7 @@ from rag_app.index import Index
 from rag_app.retrieval.explain import explanation_of
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
+from rag_app.session import QuerySession
 from rag_app.settings import load_settings
 from tests.rag_app.retrieval.conftest import MANUAL, TOPICS, paged, prepare
 from tests.support.embedding import HashEmbedding, hash_vector
@@ -672,7 +673,8 @@ def test_a_node_that_is_gone_from_a_damaged_index_is_left_out(manual, model):
 
     retriever = StrategyRetriever(manual, embed_model=model)
     first = ids(retriever.retrieve("valve"))[0]
-    with retriever._views() as views:
+    with QuerySession(retriever.stores) as session:
+        views = retriever._views(session)
         broken = [replace(view, snapshot=Damaged(view.snapshot, first)) for view in views]
         result = retriever._search(QueryBundle("valve"), broken)
         shown = explanation_of(result, 5, 3)

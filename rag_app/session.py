@@ -1,0 +1,110 @@
+"""What one question reads: one generation of each index, from its search to its last check."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from types import MappingProxyType, TracebackType
+from typing import ParamSpec, Self, TypeVar
+
+from pipelines.errors import StoreError
+from rag_app.store.protocol import Snapshot, Store
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class QuerySession:
+    """One snapshot of each index that a question is put to, all opened at once.
+
+    Whatever reads for the question is given the session. Closing it ends the read
+    transactions; one that nobody refers to any more is closed by itself. Until then
+    writers go on, but the write-ahead log cannot be emptied.
+
+    Several threads may use it one after the other.
+
+    Args:
+        stores: the indexes, by the name of their origin; a store that has two names is
+            opened once.
+
+    Raises:
+        StoreError: an index cannot be read.
+    """
+
+    def __init__(self, stores: Mapping[str, Store]) -> None:
+        self._guard = threading.Lock()
+        self._readers, self._closed = 0, False
+        with ExitStack() as stack:
+            own = {id(store): store for store in stores.values()}
+            self._of = {key: stack.enter_context(store.snapshot()) for key, store in own.items()}
+            self._stack = stack.pop_all()
+        self._snapshots = {origin: self._of[id(store)] for origin, store in stores.items()}
+        self._stores = own  # as long as they are here, no other store has their ids
+        weakref.finalize(self, _let_go, self._stack)
+
+    @property
+    def snapshots(self) -> Mapping[str, Snapshot]:
+        """Return the snapshots by the name of their origin."""
+        return MappingProxyType(self._snapshots)
+
+    def snapshot(self, store: Store) -> Snapshot:
+        """Return the snapshot of a store.
+
+        Raises:
+            KeyError: the store is none of this session's.
+        """
+        return self._of[id(store)]
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Put off a close by another thread (a question that is cancelled) until this is done.
+
+        Raises:
+            StoreError: it was closed already.
+        """
+        with self._guard:
+            if self._closed:
+                raise StoreError("the question was given up", hint="ask again")
+            self._readers += 1
+        try:
+            yield
+        finally:
+            with self._guard:
+                self._readers -= 1
+                over = self._closed and not self._readers
+            if over:
+                self._stack.close()
+
+    def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Return what a function gives that reads in this session."""
+        with self.reading():
+            return function(*args, **kwargs)
+
+    def close(self) -> None:
+        """End the read transactions, at once or when the thread that reads is done."""
+        self.__exit__(None, None, None)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        with self._guard:
+            self._closed = True
+            in_use = self._readers > 0
+        if not in_use:
+            # With the error: a store says in its own words what an engine's error means.
+            self._stack.__exit__(kind, error, trace)
+
+
+def _let_go(stack: ExitStack) -> None:
+    """End what nobody closed; there is nobody to tell of an error."""
+    with contextlib.suppress(Exception):
+        stack.close()
