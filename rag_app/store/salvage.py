@@ -146,7 +146,7 @@ def _names(sql: sqlite3.Connection, sums: Checksums, content: int) -> tuple[str,
     with contextlib.suppress(sqlite3.DatabaseError):
         for *values, checksum in sql.execute(
             "SELECT content, name, origin, file_name, file_path, checksum FROM names"
-            " WHERE content = ? ORDER BY name_row",
+            " NOT INDEXED WHERE content = ? ORDER BY name_row",
             (content,),
         ):
             if checksum == name_checksum(sums, *values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ from rag_app.index import Index
 from rag_app.store.schema import DATABASE, DERIVED
 from tests.support.embedding import HashEmbedding
 from tests.support.pdfs import make_pdf
+
+_PAGE = 8192  # bytes of a page of the database
+_AFTER_STATE = 4  # pages before it: schema and state
 
 VALVE = "The valve AX-450 opens at a pressure of $4.2 million.\nIts lead time is twelve weeks."
 CRANE = "The crane lifts seven tonnes.\nIts operator must hold a licence of class B."
@@ -207,3 +211,28 @@ def test_file_of_an_odd_name_is_read_again_from_its_path(tmp_path: Path) -> None
         [file] = opened.repair().files
         assert (file.outcome, names(opened)) == ("read_again", ["odd\\xff\\x0a.pdf"])
         assert "$4.2 million" in found(opened, "valve")[0]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_an_index_with_a_destroyed_page_of_its_database_is_whole_again(
+    index: Index, seed: int
+) -> None:
+    """Where the page held all names, what they named is left out, and that is said."""
+    before = found(index, "pressure")
+    index.close()
+    path = index.path / DATABASE
+    data = bytearray(path.read_bytes())
+    page = random.Random(seed).randrange(_AFTER_STATE, len(data) // _PAGE)
+    data[page * _PAGE : (page + 1) * _PAGE] = bytes(_PAGE)
+    path.write_bytes(data)
+    with Index.open(index.path, embed_model=HashEmbedding()) as index:
+        report = index.repair()
+        assert report.remaining == ()
+        assert index.store.verify() == []
+        if report.ok:
+            assert found(index, "pressure") == before
+            assert names(index) == ["copy.pdf", "crane.pdf", "valve.pdf"]
+        else:
+            left = [file for file in report.files if file.outcome == "left_out"]
+            assert left
+            assert all("its name does not read" in file.reason for file in left)
