@@ -16,25 +16,34 @@ import contextlib
 import os
 from typing import NoReturn
 
+_INTERRUPTED = (129, 130, 143)  # by SIGHUP, SIGINT, SIGTERM
+
 
 def main() -> int:
     """Run the command line; return the exit code."""
-    try:
-        from rag_app.cli.streams import prepare_streams
+    from rag_app.cli.signals import code_of, handled, words_of
 
-        prepare_streams()
-        from rag_app.cli.app import run
+    with handled():
+        try:
+            from rag_app.cli.streams import prepare_streams
 
-        code = run(sys.argv[1:])
-    except KeyboardInterrupt:
-        # While modules were still being imported.
-        sys.stderr.write("interrupted\n")
-        code = 130
-    if code == 130:
+            prepare_streams()
+            from rag_app.cli.app import run
+
+            code = run(sys.argv[1:])
+        except KeyboardInterrupt as error:
+            # While modules were still being imported.
+            sys.stderr.write(f"{words_of(error)}\n")
+            code = code_of(error)
+        _end_if_interrupted(code)
+    return code
+
+
+def _end_if_interrupted(code: int) -> None:
+    if code in _INTERRUPTED:
         # A worker may still wait for a server: joining it would look as if Ctrl-C did nothing.
         sys.stderr.flush()
         os._exit(code)
-    return code
 
 
 def script() -> NoReturn:

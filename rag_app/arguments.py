@@ -111,6 +111,7 @@ _RULES: Mapping[str, _Rule] = {
     "session": _Rule(_is(QuerySession), "a QuerySession", "open one by Index.session()"),
     "origin": _Rule(_is(str), "a text", "what the results call the index", False),
     "progress": _Rule(callable, "a function", "it is told (file, stage, done, total)"),
+    "on_file": _Rule(callable, "a function", "it is told the report of each file"),
     "timeout": _Rule(
         lambda value: (
             isinstance(value, (int, float))

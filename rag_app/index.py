@@ -50,7 +50,14 @@ from rag_app.store.sqlite import (
 )
 
 if TYPE_CHECKING:  # a question to an index that is there needs nothing of what makes one
-    from rag_app.ingest import IngestReport, PieceWriter, Progress, RemoveReport, RepairReport
+    from rag_app.ingest import (
+        IngestReport,
+        OnFile,
+        PieceWriter,
+        Progress,
+        RemoveReport,
+        RepairReport,
+    )
 
 Input = str | Path | Document | BaseNode
 # What as_query_engine and explain hand on, beside strategy, llm and callback_manager.
@@ -293,6 +300,7 @@ class Index:
         llm: LLM | None = None,
         prune: bool = False,
         progress: Progress | None = None,
+        on_file: OnFile | None = None,
         workers: int | None = None,
         password: str | None = None,
         timeout: float = 30.0,
@@ -300,7 +308,8 @@ class Index:
         """Bring files, folders, Documents or ready passages into the index.
 
         What is unchanged costs a hash. One file is one transaction: what fails is
-        named in the report and its old version stays. See :func:`rag_app.ingest.ingest`.
+        named in the report and its old version stays. An interrupt leaves in what was
+        finished, and the same call again goes on. See :func:`rag_app.ingest.ingest`.
 
         Args:
             *inputs: PDF paths, folders, LlamaIndex Documents, passages (``TextNode``)
@@ -309,7 +318,9 @@ class Index:
             llm: where the index searches pieces (``multi_vector``), writes a summary and
                 questions for every passage that has none; None: the one of the settings.
             prune: forget files below a given folder that are no longer there.
-            progress: told what happens.
+            progress: told (file, stage, done, total) of every step.
+            on_file: told the report of each input once it is settled. What either of them
+                raises ends the ingest like an interrupt, and comes out as it is.
             workers: processes that read files; None: by the number of files and cores.
             password: tried on encrypted PDFs, before the one of the settings; kept nowhere.
             timeout: seconds to wait for another process that writes.
@@ -320,6 +331,7 @@ class Index:
             llm=llm,
             prune=prune,
             progress=progress,
+            on_file=on_file,
             workers=workers,
             timeout=timeout,
         )
@@ -336,6 +348,7 @@ class Index:
             prune=prune,
             piece_writer=self._piece_writer(pipelines, llm),
             progress=progress,
+            on_file=on_file,
             workers=workers,
             reader=named(self._settings, "reader"),
             child_sizes=child_sizes(self._settings),

@@ -12,7 +12,8 @@ from typer.core import TyperGroup
 from rag_app.cli import ask, evaluate, info, ingest, manage, repair, search, trust
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.output import one_line
-from rag_app.cli.session import CLOSED, ERROR, INTERRUPTED, abandon
+from rag_app.cli.session import CLOSED, ERROR, abandon
+from rag_app.cli.signals import code_of, words_of
 
 EXAMPLES = examples(
     'rag ask "What is the lead time?" report.pdf',
@@ -31,8 +32,8 @@ class Group(TyperGroup):
         except typer.TyperException as error:
             named = [ctx.command_path, ctx.invoked_subcommand or ""]
             raise typer.Exit(_usage_error(error, " ".join(named).strip())) from None
-        except KeyboardInterrupt:
-            raise typer.Exit(_interrupted()) from None
+        except KeyboardInterrupt as error:
+            raise typer.Exit(_interrupted(error)) from None
         except BrokenPipeError:
             raise typer.Exit(_closed()) from None
 
@@ -40,8 +41,8 @@ class Group(TyperGroup):
         """Read the options of the group itself."""
         try:
             return super().make_context(*args, **kwargs)
-        except KeyboardInterrupt:
-            raise typer.Exit(_interrupted()) from None
+        except KeyboardInterrupt as error:
+            raise typer.Exit(_interrupted(error)) from None
         except BrokenPipeError:
             raise typer.Exit(_closed()) from None
 
@@ -109,8 +110,10 @@ def run(arguments: Sequence[str]) -> int:
         sys.stdout.flush()
     except typer.TyperException as error:
         return _usage_error(error, "rag")
-    except (KeyboardInterrupt, typer.Abort):
-        return _interrupted()
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
+    except typer.Abort:
+        return _interrupted(KeyboardInterrupt())
     except BrokenPipeError:
         return _closed()
     except OSError as error:
@@ -121,10 +124,10 @@ def run(arguments: Sequence[str]) -> int:
     return code if isinstance(code, int) else 0
 
 
-def _interrupted() -> int:
+def _interrupted(error: KeyboardInterrupt) -> int:
     """Say so where no command has begun its session: typer would end in silence."""
-    sys.stderr.write("interrupted\n")
-    return INTERRUPTED
+    sys.stderr.write(f"{words_of(error)}\n")
+    return code_of(error)
 
 
 def _closed() -> int:

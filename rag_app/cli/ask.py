@@ -12,7 +12,7 @@ import typer
 
 from rag_app.cli import options, show
 from rag_app.cli.help import examples
-from rag_app.cli.session import ERROR, REFUSED, Session, UsageError, session
+from rag_app.cli.session import ERROR, REFUSED, Leftover, Session, UsageError, session
 
 if TYPE_CHECKING:
     from rag_app.answer.engine import CitedQueryEngine
@@ -117,7 +117,7 @@ def ask(
         quiet=quiet,
         verbose=verbose,
         config=config,
-        interrupted=f"the answers so far are in {out}; run it again to go on" if out else "",
+        interrupted=_leftover(what, out),
         strategy=strategy,
         similarity_top_k=top_k,
         prefer_documents=False if no_prefer_documents else None,
@@ -138,6 +138,14 @@ def ask(
             answer = _ask_one(engine, str(what.question), source, current, streaming=streaming)
         if answer["outcome"] != "answered":
             raise typer.Exit(REFUSED)
+
+
+def _leftover(what: _What, out: Path | None) -> Leftover | None:
+    if out is not None:
+        return Leftover(lambda: f"the answers so far are in {out}; run it again to go on")
+    if what.pdfs:
+        return Leftover(lambda: "what was read is kept; ask again to go on")
+    return None
 
 
 def _what(

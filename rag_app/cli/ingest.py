@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.errors import EncryptedError, IndexNotFoundError, ReadError
-from pipelines.file_names import base_name, printable
+from pipelines.file_names import printable
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.passwords import MAX_PROMPTS, ask_password
-from rag_app.cli.session import ERROR, Session, UsageError, session
+from rag_app.cli.progress import watch
+from rag_app.cli.session import ERROR, Leftover, Session, UsageError, session
 from rag_app.cli.show import path
+from rag_app.cli.watching import IngestView, passed_over, reason
 
 if TYPE_CHECKING:
     from rag_app.cli.output import Output
     from rag_app.index import Index
-    from rag_app.ingest import FileReport, IngestReport, Progress
+    from rag_app.ingest import IngestReport
 
 EXAMPLES = examples(
     "rag ingest report.pdf",
@@ -30,14 +32,6 @@ EXAMPLES = examples(
     "rag ingest reports/ --pipeline multi_vector --llm openai:gpt-4o-mini",
 )
 _DEFAULT = ("hybrid",)
-_STAGES = {
-    "check": "checking",
-    "read": "reading",
-    "embed": "embedding",
-    "write": "writing",
-    "complete": "completing",
-    "pieces": "writing pieces for",
-}
 
 
 def ingest(
@@ -103,12 +97,13 @@ def ingest(
     named with its reason, and the others go in. Exit code 0 when at least one of the
     given files is in the index now.
     """
+    left = Leftover(lambda: "nothing was begun; run the same command again")
     with session(
         json=json,
         quiet=quiet,
         verbose=verbose,
         config=config,
-        interrupted="what was finished is kept; run the same command again to go on",
+        interrupted=left,
         embed_model=embed_model,
         pdf_password=password,
         llm=llm,
@@ -116,14 +111,17 @@ def ingest(
     ) as current:
         _check_paths(paths, index)
         _check_llm(pipeline or (), index, current, named=llm is not None or base_url is not None)
+        view = IngestView(current.out, index)
 
         def read(files: Sequence[str], password: str | None = None) -> IngestReport:
-            with _opened(index, pipeline, current) as (opened, progress):
+            with _opened(index, pipeline, current, view) as opened:
+                left.words = view.interrupted
                 return opened.ingest(
                     *files,
                     pipelines=tuple(pipeline or ()),
                     prune=prune,
-                    progress=progress,
+                    progress=view.progress,
+                    on_file=view.settled,
                     workers=workers,
                     password=password,
                 )
@@ -137,7 +135,7 @@ def ingest(
         if current.out.json:
             current.out.document(report.to_dict())
         else:
-            _show(current.out, report, index)
+            _show(current.out, report, view, index)
         if not report.ok:
             current.out.complain(f"error: nothing was indexed: {_failures(report)}")
             raise typer.Exit(ERROR)
@@ -189,37 +187,25 @@ def _searches_pieces(index: Path, current: Session) -> bool:
 
 @contextmanager
 def _opened(
-    index: Path, pipeline: Sequence[str] | None, current: Session
-) -> Iterator[tuple[Index, Progress | None]]:
+    index: Path, pipeline: Sequence[str] | None, current: Session, view: IngestView
+) -> Iterator[Index]:
     from rag_app.cli.sources import open_or_create
 
     with (
         open_or_create(index, pipeline or _DEFAULT, current) as opened,
-        _progress(current.out) as progress,
+        watch(current.out) as shown,
     ):
-        yield opened, progress
+        view.watch = shown
+        yield opened
 
 
-@contextmanager
-def _progress(out: Output) -> Iterator[Callable[[str, str, int, int], None] | None]:
-    from rag_app.cli.progress import bar
-
-    with bar(out) as progress:
-        if progress is None:
-            yield None
-            return
-        task = progress.add_task("", total=None)
-
-        def tell(file: str, stage: str, done: int, total: int) -> None:
-            doing = f"{_STAGES.get(stage, stage)} {base_name(file)}"
-            progress.update(task, description=doing, completed=done, total=total)
-
-        yield tell
-
-
-def _show(out: Output, report: IngestReport, index: Path) -> None:
+def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> None:
+    """Write what was not said while it went on."""
     for file in report.files:
-        out.text(_line(file), style="red" if file.status == "failed" else "")
+        if view.reports.get(file.file) != file:
+            view.settled(file)
+    if report.skipped:
+        out.text(passed_over(report.skipped))
     for name in report.removed:
         out.text(f"{'removed':<10} {path(name)}: it is no longer there")
     for kind, count in report.too_long.items():
@@ -248,22 +234,6 @@ def _show_pieces(out: Output, report: IngestReport) -> None:
         out.note(f"warning: {path(name)}: {count} pieces went with passages that changed")
 
 
-def _line(file: FileReport) -> str:
-    if file.status == "failed":
-        return f"{file.status:<10} {_reason(file)}"
-    empty = ", ".join(map(str, file.pages_without_text))
-    without = f", no text on page {empty}" if empty else ""
-    return f"{file.status:<10} {path(file.file)}: {file.pages} pages, {file.nodes} nodes{without}"
-
-
-def _reason(file: FileReport) -> str:
-    """Return which file failed, why, and what to do."""
-    why = file.error
-    for name in (file.file, base_name(file.file)):
-        why = why.removeprefix(f"{name}: ")
-    return f"{path(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
-
-
 def _failures(report: IngestReport) -> str:
     more = len(report.failed) - 1
-    return _reason(report.failed[0]) + (f"; and {more} more" if more else "")
+    return reason(report.failed[0]) + (f"; and {more} more" if more else "")

@@ -11,7 +11,7 @@ import typer
 from rag_app.cli import options
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.help import Command, examples, help_when_alone
-from rag_app.cli.session import ERROR, UsageError, session
+from rag_app.cli.session import ERROR, Leftover, UsageError, session
 from rag_app.cli.show import path
 
 if TYPE_CHECKING:
@@ -87,11 +87,15 @@ def merge(
     """
     if into.resolve() in [one.resolve() for one in indexes]:
         raise UsageError("--into is one of the sources: they stay as they are")
-    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+    left = Leftover(lambda: f"{into} was not made; the sources are as they were")
+    with session(
+        json=json, quiet=quiet, verbose=verbose, config=config, interrupted=left
+    ) as current:
         from rag_app.cli.info import document
         from rag_app.index import Index
 
         with Index.merge(indexes, into=into, settings=current.settings) as merged:
+            left.words = lambda: f"{into} was made"
             about = merged.info()
         if current.out.json:
             current.out.document(document(about))

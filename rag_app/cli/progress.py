@@ -1,38 +1,142 @@
-"""Progress on stderr, when a person looks at it."""
+"""How far a long piece of work is: a bar for a person, a line now and then for a log."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
+    from rich.progress import Progress, TaskID
 
     from rag_app.cli.output import Output
 
+MIN_SECONDS_BETWEEN_LINES = 10.0
+_MIN_SECONDS_SEEN = 2.0  # before that, an estimate is a guess
+_BAR_WIDTH = 20  # columns
+_MINUTE, _HOUR = 60, 3600
+
+Clock = Callable[[], float]
+
+
+@dataclass
+class Estimate:
+    """How long the rest takes, when it goes on as it went so far.
+
+    Attributes:
+        share: how much is done, from 0 to 1.
+    """
+
+    clock: Clock = time.monotonic
+    share: float = 0.0
+    began: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.began = self.clock()
+
+    def reach(self, done: int, total: int) -> None:
+        """Note that so much is done."""
+        self.share = min(1.0, done / total) if total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until all is done; None while that cannot be said."""
+        passed = self.clock() - self.began
+        if not self.share or passed < _MIN_SECONDS_SEEN:
+            return None
+        return passed * (1 - self.share) / self.share
+
+    def __str__(self) -> str:
+        left = self.seconds_left
+        about = f", about {duration(left)} left" if left is not None else ""
+        return f"{self.share:.0%}{about}"
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words, as exactly as an estimate is."""
+    if seconds < _MINUTE:
+        return f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return f"{seconds / _MINUTE:.0f} min"
+    hours, rest = divmod(round(seconds / _MINUTE), 60)
+    return f"{hours} h {rest} min"
+
+
+class Watch:
+    """Shows what is being done and how far it is; nothing at all when quiet.
+
+    On a terminal a bar that is gone at the end, elsewhere a line every
+    ``MIN_SECONDS_BETWEEN_LINES``.
+    """
+
+    def __init__(
+        self, out: Output, progress: Progress | None, clock: Clock = time.monotonic
+    ) -> None:
+        self._out, self._progress, self._clock = out, progress, clock
+        self._task: TaskID | None = None
+        self._said = clock()
+        self.estimate = Estimate(clock)
+
+    @property
+    def has_bar(self) -> bool:
+        """Whether a person looks at a bar."""
+        return self._progress is not None
+
+    def show(self, doing: str, count: str) -> None:
+        """Show what is done now, and a count of what was done."""
+        if self._progress is not None:
+            self._draw(self._progress, doing, count)
+        elif self._clock() - self._said >= MIN_SECONDS_BETWEEN_LINES:
+            self._said = self._clock()
+            self._out.note(", ".join(filter(None, (doing, count, str(self.estimate)))))
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Take the bar away while something else is written on the same terminal."""
+        if self._progress is None or not self._out.on_terminal:
+            yield
+            return
+        self._progress.stop()
+        try:
+            yield
+        finally:
+            self._progress.start()
+
+    def _draw(self, progress: Progress, doing: str, count: str) -> None:
+        if self._task is None:
+            self._task = progress.add_task("", total=1.0, count="", left="")
+        progress.update(
+            self._task,
+            description=doing,
+            completed=self.estimate.share,
+            count=count,
+            left=str(self.estimate),
+        )
+
 
 @contextmanager
-def bar(out: Output) -> Iterator[Progress | None]:
-    """Give a progress bar that is gone at the end; None where nobody looks."""
+def watch(out: Output, clock: Clock = time.monotonic) -> Iterator[Watch]:
+    """Give something to show progress on; a bar is gone at the end, however that comes."""
     if out.quiet or not out.stderr_on_terminal:
-        yield None
+        yield Watch(out, None, clock)
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn
 
     console = Console(file=out.stderr, markup=False, highlight=False, emoji=False)
     # Names of files are in the description: no markup there either.
     columns = (
         TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
+        BarColumn(bar_width=_BAR_WIDTH),
+        TextColumn("{task.fields[count]}", markup=False),
+        TextColumn("{task.fields[left]}", markup=False),
     )
     with Progress(
         *columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False
     ) as progress:
-        yield progress
+        yield Watch(out, progress, clock)
 
 
 @contextmanager
@@ -42,9 +146,13 @@ def counter(out: Output, total: int, what: str) -> Iterator[Callable[[], None]]:
     if out.on_terminal:
         yield lambda: None
         return
-    with bar(out) as progress:
-        if progress is None:
-            yield lambda: None
-        else:
-            task = progress.add_task(what, total=total)
-            yield lambda: progress.advance(task)
+    with watch(out) as view:
+        done = 0
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            view.estimate.reach(done, total)
+            view.show(what, f"{done}/{total}")
+
+        yield step

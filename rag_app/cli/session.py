@@ -1,7 +1,7 @@
 """One command from its flags to its exit code: settings, streams, logs, errors.
 
 Exit codes: 0 done; 1 an error; 2 wrong usage; 3 no answer is given (refused);
-130 interrupted; 141 whoever read stdout has gone.
+130 interrupted (143 and 129 by SIGTERM and SIGHUP); 141 whoever read stdout has gone.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,11 +21,12 @@ from typing import TYPE_CHECKING, Any, TextIO
 import typer
 
 from rag_app.cli.output import Output, OutputError
+from rag_app.cli.signals import code_of, words_of
 
 if TYPE_CHECKING:
     from rag_app.settings import Settings
 
-ERROR, USAGE, REFUSED, INTERRUPTED, CLOSED = 1, 2, 3, 130, 141
+ERROR, USAGE, REFUSED, CLOSED = 1, 2, 3, 141
 _OURS = ("rag_app", "pipelines")
 # A file that fails is named in the report, or in the error, of its command.
 _SAID_ELSEWHERE = "rag_app.ingest.run"
@@ -45,6 +46,13 @@ class Session:
     out: Output
 
 
+@dataclass
+class Leftover:
+    """What an interrupt leaves behind, in words; said by whoever does the work."""
+
+    words: Callable[[], str]
+
+
 @contextmanager
 def session(
     *,
@@ -52,7 +60,7 @@ def session(
     quiet: bool = False,
     verbose: bool = False,
     config: Path | None = None,
-    interrupted: str = "",
+    interrupted: Leftover | None = None,
     say_ignored: bool = True,
     **overrides: Any,
 ) -> Iterator[Session]:
@@ -63,7 +71,7 @@ def session(
         quiet: nothing but errors on stderr.
         verbose: logs, and tracebacks.
         config: the settings file.
-        interrupted: what Ctrl-C leaves behind, in words.
+        interrupted: what Ctrl-C leaves behind.
         say_ignored: say which settings of a file count for nothing because it was only found.
         **overrides: settings given as options; ``None`` means not given.
 
@@ -88,9 +96,10 @@ def session(
     except BrokenPipeError:
         abandon(sys.stdout)
         raise typer.Exit(CLOSED) from None
-    except KeyboardInterrupt:
-        out.complain(f"interrupted{': ' if interrupted else ''}{interrupted}")
-        raise typer.Exit(INTERRUPTED) from None
+    except KeyboardInterrupt as error:
+        left = interrupted.words() if interrupted is not None else ""
+        out.complain(": ".join(filter(None, (words_of(error), left))))
+        raise typer.Exit(code_of(error)) from None
     except OutputError as error:
         abandon(sys.stdout)
         raise typer.Exit(report(error, out, debug=debug)) from None

@@ -7,7 +7,7 @@ from rag_app.ingest.kinds import PIPELINES, Kinds, kinds_of
 from rag_app.ingest.removing import remove
 from rag_app.ingest.repairing import RepairedFile, RepairReport, repair
 from rag_app.ingest.report import FileReport, IngestReport, RemoveReport
-from rag_app.ingest.run import Progress, ingest
+from rag_app.ingest.run import OnFile, Progress, ingest
 from rag_app.ingest.writing import PiecesReport, PieceWriter
 
 __all__ = [
@@ -16,6 +16,7 @@ __all__ = [
     "IngestReport",
     "Input",
     "Kinds",
+    "OnFile",
     "PieceWriter",
     "PiecesReport",
     "Progress",

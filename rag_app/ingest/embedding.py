@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,7 +16,6 @@ from pipelines.searched import searched_as
 from rag_app.models.embedding import EmbeddingIdentity, count_tokens
 from rag_app.store.protocol import Vector
 
-Told = Callable[[int, int], None]
 Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded
 # Texts between two words about progress: LlamaIndex's lists of numbers take 12 KB a text.
 _AT_A_TIME = 256
@@ -57,23 +56,22 @@ class Embedder:
                 self.tally.not_embedded[script] += 1
         return chosen
 
-    def embed(self, texts: Sequence[str], told: Told | None = None) -> dict[str, Vector]:
-        """Return the unit vector of each different text.
+    def batches(self, texts: Iterable[str]) -> list[list[str]]:
+        """Return the different texts in batches of like length, each a moment's work."""
+        unique = sorted(set(texts), key=lambda text: (len(text), text))
+        batch_size = max(1, self.model.embed_batch_size)
+        size = batch_size * max(1, _AT_A_TIME // batch_size)
+        return [unique[start : start + size] for start in range(0, len(unique), size)]
+
+    def embed_batch(self, batch: Sequence[str]) -> dict[str, Vector]:
+        """Return the unit vector of each text of a batch.
 
         Raises:
             EmbeddingError: the model failed, or what it gave is no vector of the
                 index's length.
         """
-        unique = sorted(set(texts), key=lambda text: (len(text), text))
-        batch_size = max(1, self.model.embed_batch_size)
-        size = batch_size * max(1, _AT_A_TIME // batch_size)
-        found: dict[str, Vector] = {}
-        for start in range(0, len(unique), size):
-            batch = unique[start : start + size]
-            found |= zip(batch, self._batch(batch), strict=True)
-            self.tally.embedded += len(batch)
-            if told is not None:
-                told(start + len(batch), len(unique))
+        found = dict(zip(batch, self._batch(list(batch)), strict=True))
+        self.tally.embedded += len(batch)
         return found
 
     def vectors(
@@ -82,7 +80,10 @@ class Embedder:
         """Return node ids and unit vectors, shape (nodes, dimension), by kind."""
         chosen = self.choose(nodes, kinds)
         self.count_too_long(chosen)
-        return self.placed(chosen, self.embed(texts_of(chosen)))
+        found: dict[str, Vector] = {}
+        for batch in self.batches(texts_of(chosen)):
+            found |= self.embed_batch(batch)
+        return self.placed(chosen, found)
 
     def placed(
         self, chosen: Chosen, found: Mapping[str, Vector]

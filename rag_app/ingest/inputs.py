@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from pipelines.errors import ConfigError, RagError
 from pipelines.file_names import absolute, printable, storable
 from pipelines.passages import Group, groups_of
 from pipelines.regular_files import status
+from rag_app.store.schema import DATABASE, DERIVED
 
 Input = str | Path | Document | BaseNode
 
@@ -65,10 +67,15 @@ class Item:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All things to ingest, and the folders among what was given."""
+    """All things to ingest, and the folders among what was given.
+
+    Attributes:
+        skipped: files below the folders that are not PDFs, by their ending.
+    """
 
     items: list[Item] = field(default_factory=list)
     folders: list[Path] = field(default_factory=list)
+    skipped: Counter[str] = field(default_factory=Counter)
 
 
 def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
@@ -95,25 +102,34 @@ def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
             )
     found.items.extend(map(_passages, groups_of(nodes) if nodes else ()))
     unique = {item.name: item for item in reversed(found.items)}
-    return Inputs(list(reversed(unique.values())), found.folders)
+    return Inputs(list(reversed(unique.values())), found.folders, found.skipped)
 
 
-def pdfs_below(folder: Path, failed: Callable[[OSError], None] | None = None) -> list[Path]:
-    """Return what is named like a PDF below a folder, sorted, but for what is hidden.
+def pdfs_below(
+    folder: Path, failed: Callable[[OSError], None] | None = None
+) -> tuple[list[Path], Counter[str]]:
+    """Return what is named like a PDF below a folder, sorted, and how many others by ending.
+
+    What is hidden is passed over, and so are the files of an index.
 
     Args:
         folder: where to look; folders that are links are passed over.
         failed: told of each folder that cannot be looked into.
     """
-    found = []
+    found: list[Path] = []
+    others: Counter[str] = Counter()
     for place, folders, files in os.walk(folder, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [
-            Path(place, name)
-            for name in sorted(files)
-            if name.lower().endswith(".pdf") and not name.startswith(".")
-        ]
-    return found
+        if DATABASE in files:
+            folders[:] = [name for name in folders if name != DERIVED]
+        for name in sorted(files):
+            if name.startswith("."):
+                continue
+            if (ending := Path(name).suffix.lower()) == ".pdf":
+                found.append(Path(place, name))
+            elif DATABASE not in files:
+                others[ending] += 1
+    return found, others
 
 
 def _adopted(document: Document) -> Item:
@@ -164,7 +180,8 @@ def _add_path(given: str | Path, found: Inputs) -> None:
 
 def _add_folder(folder: Path, found: Inputs) -> None:
     closed: list[OSError] = []
-    below = pdfs_below(folder, closed.append)
+    below, others = pdfs_below(folder, closed.append)
+    found.skipped.update(others)
     found.folders.append(folder)
     found.items.extend(Item(printable(file), path=file) for file in below)
     for error in closed:

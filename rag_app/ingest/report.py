@@ -63,6 +63,8 @@ class IngestReport:
         completed: files that were here and got further kinds of nodes.
         removed: names that ``prune`` took away.
         pieces: what was written to search passages by.
+        skipped: how many files below the given folders are not PDFs, by their ending in
+            small letters (``".docx"``; ``""``: none). Hidden ones are not counted.
     """
 
     files: tuple[FileReport, ...]
@@ -73,6 +75,7 @@ class IngestReport:
     completed: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     pieces: PiecesReport = field(default_factory=PiecesReport)
+    skipped: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -108,6 +111,7 @@ class IngestReport:
             "completed": list(self.completed),
             "removed": list(self.removed),
             "pieces": self.pieces.to_dict(),
+            "skipped": dict(self.skipped),
         }
 
 

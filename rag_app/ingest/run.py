@@ -21,23 +21,24 @@ from pipelines.errors import (
 from pipelines.isolated import Reading
 from rag_app.ingest.completing import complete
 from rag_app.ingest.configuring import configure, embedder_of
-from rag_app.ingest.embedding import Embedder, texts_of
+from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.inputs import Input, Inputs, Item, expand
 from rag_app.ingest.kinds import Kinds, kinds_of, wanted
 from rag_app.ingest.parsing import Chunking, Parsed, parse
 from rag_app.ingest.removing import prune_names
 from rag_app.ingest.report import FileReport, IngestReport
+from rag_app.ingest.waiting import Embedded, EmbeddingQueue, Vectors
 from rag_app.ingest.workers import parse_all
 from rag_app.ingest.writing import PiecesReport, PieceWriter, write_pieces
-from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Vector, Writer
+from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
 
 _log = logging.getLogger(__name__)
 
 Stage = Literal["check", "read", "embed", "write", "complete", "pieces"]
-# Told (file, stage, done, total): files for all stages but "embed", which counts texts.
+# Told (file, stage, done, total): files for all stages but "embed", which counts texts,
+# and "pieces", which counts passages of the file.
 Progress = Callable[[str, Stage, int, int], None]
-
-_GROUP = 1024  # texts that are embedded together, so that small files share batches
+OnFile = Callable[[FileReport], None]
 
 
 def ingest(
@@ -51,12 +52,20 @@ def ingest(
     prune: bool = False,
     piece_writer: PieceWriter | None = None,
     progress: Progress | None = None,
+    on_file: OnFile | None = None,
     workers: int | None = None,
     reading: Reading | None = None,
     timeout: float = 30.0,
     on_wait: Callable[[str], None] | None = None,
 ) -> IngestReport:
     """Bring an index up to what is given; what is unchanged costs a hash.
+
+    Each file is one transaction, made as soon as the last of its texts is embedded. An
+    interrupt (``KeyboardInterrupt``) leaves those in that were written, and nothing of
+    the others; the same call again goes on with them.
+
+    ``progress`` and ``on_file`` are called in this thread, between transactions. What
+    they raise ends the ingest like an interrupt and comes out of it as it is.
 
     Args:
         store: the index.
@@ -72,7 +81,13 @@ def ingest(
         prune: take away names below the given folders whose files are gone.
         piece_writer: writes pieces for passages that have none, where the index
             searches pieces (``multi_vector``).
-        progress: told (file, stage, done, total).
+        progress: told (file, stage, done, total), where the stage is ``check`` (of so
+            many given), ``read`` (of those that have to be), ``embed`` (texts; as long as
+            files are still to be read, the total is estimated from their bytes),
+            ``write`` (settled in whatever way, of all given), ``complete`` (contents that
+            get further nodes) or ``pieces`` (passages of this file).
+        on_file: told the report of each input once it is settled; what is reported as
+            added or replaced is in the index.
         workers: processes that read files; ``None``: as many as there are spare cores.
         reading: what reading a file may cost, and passwords for encrypted ones.
         timeout: seconds to wait for another writer.
@@ -88,12 +103,13 @@ def ingest(
     kinds = kinds_of(pipelines, child_sizes) if pipelines else Kinds((), ())
     with store.writer(timeout=timeout, on_wait=on_wait) as writer:
         config = configure(store, writer, given, kinds, reader)
+        told = _Told(progress, on_file)
         run = _Run(
             store,
             writer,
             config,
             embedder_of(config, embed_model),
-            progress,
+            told,
             workers,
             reading or Reading(),
         )
@@ -124,6 +140,40 @@ class _Work:
     content_hash: str
     equal: list[Item] = field(default_factory=list)
 
+    @property
+    def all(self) -> tuple[Item, ...]:
+        """The item and those that equal it."""
+        return (self.item, *self.equal)
+
+
+@dataclass(frozen=True)
+class _Told:
+    """Whoever wants to hear of the run."""
+
+    progress: Progress | None
+    on_file: OnFile | None
+
+
+@dataclass
+class _Ahead:
+    """How much is still to be embedded, as far as it can be known before it is read.
+
+    Attributes:
+        unread: bytes of what is not read yet.
+        read: bytes of what was read.
+    """
+
+    unread: int
+    read: int = 0
+
+    def pass_by(self, size: int) -> None:
+        """Count something as read."""
+        self.unread, self.read = max(0, self.unread - size), self.read + size
+
+    def texts(self, known: int) -> int:
+        """Return how many texts there will be, given how many what was read has."""
+        return known + (known * self.unread // self.read if self.read else 0)
+
 
 class _Run:
     """One ingest: checks, reads, embeds and writes, and remembers what became of each file."""
@@ -134,13 +184,13 @@ class _Run:
         writer: Writer,
         config: IndexConfig,
         embedder: Embedder | None,
-        progress: Progress | None,
+        told: _Told,
         workers: int | None,
         reading: Reading,
     ) -> None:
         self.embedder = embedder
         self._store, self._writer, self._config = store, writer, config
-        self._progress, self._workers, self._reading = progress, workers, reading
+        self._told, self._workers, self._reading = told, workers, reading
         self._fingerprint = reader_fingerprint(config.reader)
         self._reports: dict[str, FileReport] = {}
         self._total = 0
@@ -148,24 +198,27 @@ class _Run:
 
     def tell(self, file: str, stage: Stage, done: int, total: int) -> None:
         """Pass a word on to whoever wants to hear it."""
-        if self._progress is not None:
-            self._progress(file, stage, done, total)
+        if self._told.progress is not None:
+            self._told.progress(file, stage, done, total)
 
     def add(self, items: Sequence[Item]) -> None:
         """Bring every item into the index, or note why not."""
         self._total = len(items)
         work = self._check(items)
-        group: list[tuple[_Work, Parsed]] = []
+        ahead = _Ahead(sum(task.item.size for task in work))
+
+        def embedding(task: _Work) -> None:
+            self.tell(task.item.name, "embed", queue.done, ahead.texts(queue.texts))
+
+        queue = EmbeddingQueue(self.embedder, self._config.vector_kinds, embedding)
         for done, (task, outcome) in enumerate(self._parse(work), 1):
+            ahead.pass_by(task.item.size)
             self.tell(task.item.name, "read", done, len(work))
             if isinstance(outcome, RagError):
                 self._fail(task, outcome)
-                continue
-            group.append((task, outcome))
-            if sum(len(parsed.nodes) for _, parsed in group) >= _GROUP:
-                self._write(group)
-                group = []
-        self._write(group)
+            else:
+                self._write(queue.add(task, outcome))
+        self._write(queue.rest())
 
     def report(self, given: Inputs, seconds: float) -> IngestReport:
         """Return what was done, in the order in which it was given."""
@@ -176,6 +229,7 @@ class _Run:
             seconds=seconds,
             too_long=dict(tally.too_long) if tally else {},
             not_embedded=dict(tally.not_embedded) if tally else {},
+            skipped=dict(given.skipped),
         )
 
     def _check(self, items: Sequence[Item]) -> list[_Work]:
@@ -209,11 +263,10 @@ class _Run:
         if source is None or source.fingerprint != fingerprint:
             return False
         if item.name in source.names:
-            self._reports[item.name] = _report(item.name, "unchanged", source)
+            self._settle([_report(item.name, "unchanged", source)])
         else:
             self._writer.add_name(content_hash, item.name)
-            status: Literal["replaced", "added"] = "replaced" if before else "added"
-            self._reports[item.name] = _report(item.name, status, source)
+            self._settle([_report(item.name, "replaced" if before else "added", source)])
         return True
 
     def _parse(self, work: Sequence[_Work]) -> Iterator[tuple[_Work, Parsed | RagError]]:
@@ -232,44 +285,23 @@ class _Run:
             return min(self._workers, len(files))
         return max(1, min(len(files), (os.cpu_count() or 1) - 1))
 
-    def _write(self, group: Sequence[tuple[_Work, Parsed]]) -> None:
-        """Embed a group of files together and write each; a fault stays with its own file."""
-        if not group:
-            return
-        try:
-            vectors = self._embed([parsed for _, parsed in group])
-        except RagError as error:
-            if len(group) == 1:
-                self._fail(group[0][0], error)
-                return
-            for one in group:
-                self._write([one])
-            return
-        for (task, parsed), found in zip(group, vectors, strict=True):
+    def _write(self, embedded: Iterable[Embedded[_Work]]) -> None:
+        """Write each file as it comes; a fault stays with its own file."""
+        for file in embedded:
+            if file.error is not None:
+                self._fail(file.task, file.error)
+                continue
             try:
-                self._put(task, parsed, found)
+                reports = self._put(file.task, file.parsed, file.vectors)
             except IndexDamagedError:
                 raise
             except StoreError as error:
-                self._fail(task, error)
+                self._fail(file.task, error)
+            else:
+                self._settle(reports)
 
-    def _embed(self, group: Sequence[Parsed]) -> list[dict[str, tuple[list[str], Vector]]]:
-        if self.embedder is None:
-            return [{} for _ in group]
-        names = [str(parsed.document.metadata.get("file_name", "")) for parsed in group]
-        chosen = [self.embedder.choose(parsed.nodes, self._config.vector_kinds) for parsed in group]
-        texts = [text for one in chosen for text in texts_of(one)]
-        found = self.embedder.embed(
-            texts, lambda done, total: self.tell(names[0], "embed", done, total)
-        )
-        for one in chosen:
-            self.embedder.count_too_long(one)
-        return [self.embedder.placed(one, found) for one in chosen]
-
-    def _put(
-        self, task: _Work, parsed: Parsed, vectors: dict[str, tuple[list[str], Vector]]
-    ) -> None:
-        names = (task.item.name, *(item.name for item in task.equal))
+    def _put(self, task: _Work, parsed: Parsed, vectors: Vectors) -> list[FileReport]:
+        names = tuple(item.name for item in task.all)
         with self._store.snapshot() as snapshot:
             before = {name: found for name in names if (found := snapshot.find(name)) is not None}
         self._writer.put(
@@ -288,23 +320,33 @@ class _Run:
         )
         with self._store.snapshot() as snapshot:
             source = snapshot.source(str(parsed.document.metadata["content_hash"]))
-        for name in names:
-            status: Literal["replaced", "added"] = "replaced" if name in before else "added"
-            self._reports[name] = _report(name, status, source)
-            if name in before and (gone := before[name].nodes.get("piece", 0)):
-                self.dropped_pieces[name] = gone
-        self.tell(task.item.name, "write", len(self._reports), self._total)
+        self.dropped_pieces |= {
+            name: gone for name, old in before.items() if (gone := old.nodes.get("piece", 0))
+        }
+        return [_report(name, "replaced" if name in before else "added", source) for name in names]
 
     def _fail(self, task: _Work, error: RagError) -> None:
-        for item in (task.item, *task.equal):
+        reports = []
+        for item in task.all:
             _log.warning("%s: %s", item.name, error)
-            self._reports[item.name] = FileReport(
-                item.name,
-                "failed",
-                error=error.message,
-                hint=error.hint,
-                kind=type(error).__name__,
+            reports.append(
+                FileReport(
+                    item.name,
+                    "failed",
+                    error=error.message,
+                    hint=error.hint,
+                    kind=type(error).__name__,
+                )
             )
+        self._settle(reports)
+
+    def _settle(self, reports: Sequence[FileReport]) -> None:
+        """Note what became of inputs, and pass it on."""
+        self._reports |= {report.file: report for report in reports}
+        for report in reports:
+            if self._told.on_file is not None:
+                self._told.on_file(report)
+        self.tell(reports[0].file, "write", len(self._reports), self._total)
 
 
 def _parse_document(item: Item, chunking: Chunking) -> Parsed | RagError:

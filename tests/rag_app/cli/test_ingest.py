@@ -185,6 +185,7 @@ def test_a_person_sees_progress_on_stderr(rag, pdfs, monkeypatch):
     monkeypatch.setattr(Output, "stderr_on_terminal", True)
     done = rag("ingest", pdfs, "--json")
     assert "valve.pdf" in done.err
+    assert "2/2 files 100%" in done.err
     assert done.json["files"]
 
 
@@ -234,3 +235,12 @@ def test_multi_vector_without_a_model_says_what_is_missing(rag, pdfs):
     done = rag("ingest", pdfs, "--pipeline", "hybrid", "--pipeline", "multi_vector")
     assert done.code == 0
     assert "none is named (--llm)" in done.err
+
+
+def test_files_that_are_no_pdfs_are_counted_in_one_line(rag, pdfs):
+    for name in ("a.docx", "b.txt", "c.txt"):
+        (pdfs / name).write_text("x")
+    done = rag("ingest", pdfs)
+    said = "3 files that are not PDFs were passed over (.txt 2, .docx 1)"
+    assert done.out.splitlines()[2] == said
+    assert rag("ingest", pdfs, "--json").json["skipped"] == {".docx": 1, ".txt": 2}

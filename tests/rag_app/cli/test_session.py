@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from pipelines.errors import IndexNotFoundError, LLMTimeoutError
-from rag_app.cli.session import UsageError, describe, session
+from rag_app.cli.session import Leftover, UsageError, describe, session
 
 
 def run(body, capsys, **kwargs) -> tuple[int, str, str]:
@@ -79,7 +79,9 @@ def test_memory_is_named(capsys):
 
 
 def test_interrupt_is_130_and_says_what_is_left(capsys):
-    code, out, err = run(raising(KeyboardInterrupt()), capsys, interrupted="run it again")
+    code, out, err = run(
+        raising(KeyboardInterrupt()), capsys, interrupted=Leftover(lambda: "run it again")
+    )
     assert (code, out, err) == (130, "", "interrupted: run it again\n")
 
 

@@ -15,7 +15,7 @@ def test_pdfs_of_a_folder_are_sorted_and_hidden_ones_passed_over(tmp_path: Path)
     for name in ("b.pdf", "a.PDF", "sub/c.pdf", ".hidden.pdf", ".rag/d.pdf", "e.txt", "pdf"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_bytes(b"x")
-    found = [str(path.relative_to(tmp_path)) for path in pdfs_below(tmp_path)]
+    found = [str(path.relative_to(tmp_path)) for path in pdfs_below(tmp_path)[0]]
     assert found == ["a.PDF", "b.pdf", "sub/c.pdf"]
 
 

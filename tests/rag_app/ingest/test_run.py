@@ -20,10 +20,10 @@ from llama_index.core.schema import (
 import pipelines.tokens
 import rag_app.ingest.parsing as parsing
 import rag_app.ingest.workers
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, EmbeddingError, StoreError
 from pipelines.sentences import sentence_spans
 from pipelines.terms import search_terms
-from rag_app.ingest import IngestReport, ingest
+from rag_app.ingest import FileReport, IngestReport, ingest
 from rag_app.store.protocol import Store
 from tests.rag_app.ingest.conftest import NewIndex
 from tests.support.embedding import DIMENSION, HashEmbedding, hash_vector
@@ -125,7 +125,7 @@ def test_an_embedder_that_fails_half_way_keeps_the_old_version(
 def test_a_stopped_run_does_only_what_is_missing(
     store: Store, folder: Path, model: HashEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag_app.ingest.run._GROUP", 1)
+    monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 1)
     first = ingest(store, [folder], embed_model=HashEmbedding(fail_after=1))
     assert list(statuses(first).values()) == ["added", "failed", "failed"]
     second = ingest(store, [folder], embed_model=model)
@@ -136,7 +136,7 @@ def test_a_stopped_run_does_only_what_is_missing(
 def test_an_interrupt_leaves_files_whole(
     store: Store, folder: Path, model: HashEmbedding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("rag_app.ingest.run._GROUP", 1)
+    monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 1)
 
     def interrupt(file: str, stage: str, done: int, total: int) -> None:
         if stage == "write" and done == 2:
@@ -151,6 +151,116 @@ def test_an_interrupt_leaves_files_whole(
         "unchanged",
         "added",
     ]
+
+
+def test_an_interrupt_while_texts_are_embedded_keeps_the_files_whose_texts_are_done(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 4)
+    given = [Document(id_=f"d{n}", text=f"Whale number {n} sings.") for n in range(10)]
+
+    class Stopped(HashEmbedding):
+        def get_text_embedding_batch(self, texts: list[str], **_: object) -> list[list[float]]:
+            if self.embedded >= 8:
+                raise KeyboardInterrupt
+            return super().get_text_embedding_batch(texts)
+
+    with pytest.raises(KeyboardInterrupt):
+        ingest(store, given, embed_model=Stopped())
+    assert names(store) == [f"d{n}" for n in range(8)]
+    assert store.verify() == []
+    model = HashEmbedding()
+    report = ingest(store, given, embed_model=model)
+    assert [file.status for file in report.files] == ["unchanged"] * 8 + ["added"] * 2
+    assert model.embedded == 2
+
+
+def test_a_file_is_reported_when_it_is_in_the_index_and_not_before(
+    store: Store, folder: Path, model: HashEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 1)
+    (folder / "cut.pdf").write_bytes(b"")
+    heard: list[tuple[str, str, list[str]]] = []
+
+    def on_file(file: FileReport) -> None:
+        heard.append((Path(file.file).name, file.status, names(store)))
+
+    report = ingest(store, [folder], embed_model=model, on_file=on_file)
+    assert heard == [
+        ("a.pdf", "added", ["a.pdf"]),
+        ("b.pdf", "added", ["a.pdf", "b.pdf"]),
+        ("cut.pdf", "failed", ["a.pdf", "b.pdf"]),
+        ("c.PDF", "added", ["a.pdf", "b.pdf", "c.PDF"]),
+    ]
+    assert len(report.files) == 4
+    heard.clear()
+    ingest(store, [folder], embed_model=model, on_file=on_file)
+    assert [status for _, status, _ in heard] == ["unchanged", "unchanged", "unchanged", "failed"]
+
+
+@pytest.mark.parametrize("error", [ValueError("mine"), StoreError("mine"), EmbeddingError("mine")])
+@pytest.mark.parametrize("stage", ["check", "read", "embed", "write", "on_file"])
+def test_what_a_callback_raises_comes_out_as_it_is_and_finished_files_stay(
+    store: Store,
+    folder: Path,
+    model: HashEmbedding,
+    monkeypatch: pytest.MonkeyPatch,
+    stage: str,
+    error: Exception,
+) -> None:
+    monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 1)
+    ingest(store, [folder / "a.pdf"], embed_model=model)
+
+    def progress(file: str, told: str, done: int, total: int) -> None:
+        if told == stage and done >= 1:
+            raise error
+
+    def on_file(file: FileReport) -> None:
+        if stage == "on_file" and file.status == "added":
+            raise error
+
+    with pytest.raises(type(error)) as raised:
+        ingest(store, [folder], embed_model=model, progress=progress, on_file=on_file)
+    assert raised.value is error
+    assert names(store)[0] == "a.pdf"
+    assert store.verify() == []
+    assert ingest(store, [folder], embed_model=model).ok
+    assert names(store) == ["a.pdf", "b.pdf", "c.PDF"]
+
+
+def test_progress_counts_texts_of_all_files_also_of_those_that_are_not_read_yet(
+    store: Store, model: HashEmbedding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 1)
+    heard: list[tuple[int, int]] = []
+
+    def progress(_: str, stage: str, done: int, total: int) -> None:
+        if stage == "embed":
+            heard.append((done, total))
+
+    given = [Document(id_=f"d{n}", text=f"Whale {n} sings.") for n in range(4)]
+    ingest(store, given, embed_model=model, progress=progress)
+    assert list(dict.fromkeys(heard)) == [(done, 4) for done in range(5)]
+
+
+def test_files_that_are_no_pdfs_are_counted_by_ending(
+    store: Store, folder: Path, model: HashEmbedding
+) -> None:
+    for name in ("a.docx", "sub/b.DOCX", "c.txt", "README", ".hidden", "sub/.git/config"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(b"x")
+    report = ingest(store, [folder], embed_model=model)
+    assert report.skipped == {".docx": 2, ".txt": 1, "": 1}
+    assert report.to_dict()["skipped"] == {".docx": 2, ".txt": 1, "": 1}
+    assert ingest(store, [folder / "a.pdf"], embed_model=model).skipped == {}
+
+
+def test_the_files_of_an_index_below_the_folder_are_not_counted(
+    store: Store, tmp_path: Path, folder: Path, model: HashEmbedding
+) -> None:
+    ingest(store, [folder], embed_model=model)
+    report = ingest(store, [tmp_path], embed_model=model)
+    assert report.skipped == {}
 
 
 def test_each_bad_file_is_named_with_its_reason_and_the_others_go_in(
@@ -488,7 +598,7 @@ def test_progress_is_told_by_file_and_stage(
     assert [event[1] for event in told] == [
         *["check"] * 3,
         *["read"] * 3,
-        "embed",
+        *["embed"] * 2,
         *["write"] * 3,
     ]
     assert told[-1] == (str(folder / "sub" / "c.PDF"), "write", 3, 3)
