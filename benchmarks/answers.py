@@ -40,7 +40,7 @@ from pipelines.text import normalise
 from rag_app import Index
 from rag_app.answer.evidence import IndexEvidence
 from rag_app.answer.extractive import best_sentences, rank_sentences
-from rag_app.answer.plan import Plan, found_of, make_plan
+from rag_app.answer.plan import Plan, make_plan, retrieved_of
 from rag_app.answer.refusal import Signals, Thresholds, is_answerable, score_of
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.session import QuerySession
@@ -140,7 +140,7 @@ class _Asker:
 
     def plan(self, question: str) -> Plan:
         with QuerySession(self._retriever.stores) as session:
-            found = found_of(self._retriever.retrieve_in(session, question), question)
+            found = retrieved_of(self._retriever.retrieve_in(session, question), question)
             evidence, scale = IndexEvidence(session.snapshots), self._similarity.on_reference_scale
             return make_plan(question, found, evidence, Thresholds(), scale)
 

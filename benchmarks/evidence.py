@@ -30,9 +30,9 @@ from pipelines.analysers import query_terms
 from pipelines.text import normalise, sentence_spans, sentence_terms
 from rag_app import Index
 from rag_app.evaluation.bootstrap import interval
-from rag_app.retrieval.pieces import piece_of
-from rag_app.retrieval.rankings import Found, Ranking, View
-from rag_app.retrieval.sentences import MatchedSentences, Span
+from rag_app.retrieval.excerpts import excerpt_of
+from rag_app.retrieval.matched_sentences import MatchedSentences, Span
+from rag_app.retrieval.rankings import IndexHit, Ranking, View
 from rag_app.retrieval.strategy import Arm
 from rag_app.store.protocol import Snapshot
 
@@ -148,8 +148,8 @@ def _both(
     question: str, passage: BaseNode, view: View, sentences: MatchedSentences
 ) -> tuple[Span | None, Span | None]:
     """Return the product's sentence of a passage, and the one by rarity alone."""
-    found = Found(passage.node_id, passage.node_id, 0.0, view)
-    ours = sentences.span(Ranking(WORDS, question, (view,)), found, piece_of(passage))
+    found = IndexHit(passage.node_id, passage.node_id, 0.0, view)
+    ours = sentences.span(Ranking(WORDS, question, (view,)), found, excerpt_of(passage))
     return ours, _by_rarity(passage.get_content(), question)
 
 

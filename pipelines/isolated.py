@@ -31,9 +31,9 @@ from pipelines.protocol import (
     ACCEPTED,
     READY,
     STAYS,
-    Answer,
     ProtocolError,
     Task,
+    WorkerAnswer,
     receive_answer,
     task_bytes,
 )
@@ -132,7 +132,7 @@ def read_file(
 
 def _named(
     path: Path, file: BinaryIO, reader: str, reading: Reading, stopper: Stopper
-) -> tuple[Answer, str]:
+) -> tuple[WorkerAnswer, str]:
     try:
         return _read(file, reader, reading, stopper)
     except ReadError as error:
@@ -140,7 +140,9 @@ def _named(
         raise type(error)(named, hint=error.hint) from error
 
 
-def _read(file: BinaryIO, reader: str, reading: Reading, stopper: Stopper) -> tuple[Answer, str]:
+def _read(
+    file: BinaryIO, reader: str, reading: Reading, stopper: Stopper
+) -> tuple[WorkerAnswer, str]:
     size = os.fstat(file.fileno()).st_size
     task = Task(reader, size, reading.limits, reading.passwords)
     for _ in range(2):
@@ -177,7 +179,7 @@ class ReaderProcess:
         self._ready = False
         self.alive = True
 
-    def read(self, task: Task, file: BinaryIO) -> tuple[Answer, str]:
+    def read(self, task: Task, file: BinaryIO) -> tuple[WorkerAnswer, str]:
         """Return the pages of a file, and the hash of its bytes.
 
         Raises:
@@ -242,7 +244,7 @@ class ReaderProcess:
             raise Unused from error
         return digest.hexdigest()
 
-    def _answer(self, task: Task) -> Answer | RagError:
+    def _answer(self, task: Task) -> WorkerAnswer | RagError:
         pipes = self._pipes
         try:
             answer = receive_answer(pipes.read, task.limits)

@@ -46,7 +46,7 @@ def passages(nodes: Sequence[BaseNode]) -> list[tuple[Document, list[BaseNode]]]
 
 
 @dataclass(frozen=True)
-class Group:
+class PassageGroup:
     """The passages of one document, not yet in our form.
 
     Attributes:
@@ -72,7 +72,7 @@ class Group:
         return _adopted([_clean(node) for node in self.nodes], pieces)
 
 
-def groups_of(nodes: Sequence[BaseNode]) -> list[Group]:
+def groups_of(nodes: Sequence[BaseNode]) -> list[PassageGroup]:
     """Return the passages of each document with their pieces.
 
     Raises:
@@ -92,7 +92,7 @@ def groups_of(nodes: Sequence[BaseNode]) -> list[Group]:
             hint="give the passages together with their pieces; index_id is the passage's id",
         )
     return [
-        Group(
+        PassageGroup(
             name=group[0].ref_doc_id or group[0].node_id,
             nodes=group,
             pieces={n.node_id: pieces[n.node_id] for n in group if n.node_id in pieces},

@@ -73,7 +73,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """The pages of a file, and the name of the reader that could read it."""
 
     raw: RawPdf
@@ -98,7 +98,7 @@ def receive_task(read: Read) -> Task:
     )
 
 
-def answer_bytes(answer: Answer | RagError) -> Iterator[bytes]:
+def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
     """Yield an answer in parts."""
     if isinstance(answer, RagError):
         kind = next(one for one in type(answer).__mro__ if one.__name__ in _KINDS)
@@ -119,7 +119,7 @@ def answer_bytes(answer: Answer | RagError) -> Iterator[bytes]:
         yield _PAGE.pack(len(label), len(text)) + label + text
 
 
-def receive_answer(read: Read, limits: Limits) -> Answer | RagError:
+def receive_answer(read: Read, limits: Limits) -> WorkerAnswer | RagError:
     """Return an answer; nothing in it is larger than the limits allow.
 
     Raises:
@@ -139,7 +139,7 @@ def receive_answer(read: Read, limits: Limits) -> Answer | RagError:
     if read_by not in READERS:
         raise ProtocolError("an answer names an unknown reader")
     title, largest = (_text(about, key, MAX_TITLE_CHARACTERS) for key in ("title", "largest"))
-    return Answer(RawPdf(tuple(_pages(read, count, limits)), title, largest), read_by)
+    return WorkerAnswer(RawPdf(tuple(_pages(read, count, limits)), title, largest), read_by)
 
 
 def _pages(read: Read, count: int, limits: Limits) -> Iterator[PageText]:

@@ -26,9 +26,9 @@ from pipelines.protocol import (
     ENDS,
     READY,
     STAYS,
-    Answer,
     Read,
     Task,
+    WorkerAnswer,
     answer_bytes,
     receive_task,
 )
@@ -113,10 +113,10 @@ def _soft(what: int, value: int | None) -> None:
         resource.setrlimit(what, (wanted, hard))
 
 
-def answered(task: Task, data: bytes) -> Answer | RagError:
+def answered(task: Task, data: bytes) -> WorkerAnswer | RagError:
     """Return what a file is read to, or the error."""
     try:
-        return Answer(*read_data(data, task.reader, task.passwords, task.limits))
+        return WorkerAnswer(*read_data(data, task.reader, task.passwords, task.limits))
     except RagError as error:
         return error
     except MemoryError:

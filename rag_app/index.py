@@ -21,7 +21,7 @@ from pipelines.errors import ConfigError, IndexExistsError, ModelNotFoundError
 from pipelines.file_names import printable
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.prompts import load_prompts
-from rag_app.answer.request import Limits
+from rag_app.answer.request import TokenLimits
 from rag_app.arguments import check, check_each, check_keywords
 from rag_app.matching import (
     check_model,
@@ -600,7 +600,7 @@ def make_engine(
         embed_model=index.embed_model if retriever.strategy.needs_vectors else None,
         streaming=streaming,
         prompts=load_prompts(settings.prompts),
-        limits=Limits(answer_tokens=settings.llm_max_tokens),
+        limits=TokenLimits(answer_tokens=settings.llm_max_tokens),
         callback_manager=callback_manager,
     )
 

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 
 from pipelines.page_map import Page
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.passages import Passage
 from rag_app.answer.quotes import label_of, quote_of
 from rag_app.answer.response import Citation, Quote
+from rag_app.passages import Passage
 
 UNVERIFIED_QUOTE = "its quote was not found on the page's text"
 
 
 @dataclass
-class _Entry:
+class _CitedSource:
     passage: int
     quotes: list[Quote] = field(default_factory=list)
 
@@ -34,7 +34,7 @@ class CitationBook:
         self._pages: dict[int, list[Page]] = {}
         self._texts: dict[int, str] = {}
         self._numbers: dict[Hashable, int] = {}
-        self._entries: list[_Entry] = []
+        self._entries: list[_CitedSource] = []
 
     def number_of(self, passage: int, *, key: Hashable = None) -> int:
         """Return the number of a source, a new one on its first use.
@@ -45,7 +45,7 @@ class CitationBook:
         """
         key = ("passage", passage) if key is None else key
         if key not in self._numbers:
-            self._entries.append(_Entry(passage))
+            self._entries.append(_CitedSource(passage))
             self._numbers[key] = len(self._entries)
         return self._numbers[key]
 
@@ -74,7 +74,7 @@ class CitationBook:
         """Return all citations that were given a number."""
         return [self._citation(number, entry) for number, entry in enumerate(self._entries, 1)]
 
-    def _citation(self, number: int, entry: _Entry) -> Citation:
+    def _citation(self, number: int, entry: _CitedSource) -> Citation:
         passage = self._passages[entry.passage]
         quoted = [page for quote in entry.quotes for page in quote.pages]
         page = next(iter([*quoted, *passage.pages]), None)

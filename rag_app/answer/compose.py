@@ -7,8 +7,7 @@ from collections.abc import Hashable, Sequence
 from pipelines.text import count_tokens, language_name
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.extractive import Scored
-from rag_app.answer.passages import Passage
+from rag_app.answer.extractive import RankedSentence
 from rag_app.answer.prompts import Messages, fill, in_language
 from rag_app.answer.refusal import documents_languages
 from rag_app.answer.response import (
@@ -19,6 +18,7 @@ from rag_app.answer.response import (
     Quote,
     Usage,
 )
+from rag_app.passages import Passage
 
 
 def refused(question: str, messages: Messages) -> Answer:
@@ -44,7 +44,7 @@ def other_language(
 def extractive(
     question: str,
     passages: Sequence[Passage],
-    best: Sequence[Scored],
+    best: Sequence[RankedSentence],
     evidence: Evidence,
 ) -> Answer:
     """Return sentences as they stand, each with its citation.
@@ -66,7 +66,9 @@ def extractive(
     )
 
 
-def _sentence(book: CitationBook, passages: Sequence[Passage], scored: Scored) -> AnswerSentence:
+def _sentence(
+    book: CitationBook, passages: Sequence[Passage], scored: RankedSentence
+) -> AnswerSentence:
     sentence = scored.sentence
     quote = book.quote(sentence.passage, sentence.start, sentence.end)
     key = _source(passages[sentence.passage], sentence.passage, quote)

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag_app.answer.passages import Passage, Sentence
+from pipelines.splitting import Span
 from rag_app.answer.response import ContextItem, ContextReport
-
-Span = tuple[int, int]
+from rag_app.passages import Passage, Sentence
 
 CUT_NOTE = "cut around what was found: the whole does not fit"
 DROPPED_NOTE = "left out: no room"

@@ -25,15 +25,15 @@ from rag_app.answer.extractive import best_sentences, rank_sentences
 from rag_app.answer.generation import Generation
 from rag_app.answer.plan import (
     DetailedRetriever,
-    Found,
     Plan,
+    Retrieved,
     SessionRetriever,
-    found_of,
     make_plan,
+    retrieved_of,
 )
 from rag_app.answer.prompts import Prompts, load_prompts
 from rag_app.answer.refusal import Thresholds
-from rag_app.answer.request import Limits
+from rag_app.answer.request import TokenLimits
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
@@ -85,7 +85,7 @@ class CitedQueryEngine(BaseQueryEngine):
         max_sentences: int = MAX_SENTENCES,
         prompts: Prompts | None = None,
         thresholds: Thresholds | None = None,
-        limits: Limits | None = None,
+        limits: TokenLimits | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
         if max_sentences < 1:
@@ -100,7 +100,7 @@ class CitedQueryEngine(BaseQueryEngine):
         self._max_sentences = max_sentences
         self._prompts = prompts or load_prompts()
         self._thresholds = thresholds or Thresholds()
-        self._limits = limits or Limits()
+        self._limits = limits or TokenLimits()
 
     @property
     def retriever(self) -> BaseRetriever:
@@ -153,7 +153,7 @@ class CitedQueryEngine(BaseQueryEngine):
             return self._evidence
         return IndexEvidence(session.snapshots) if session.snapshots else NoEvidence()
 
-    def _find(self, query: QueryBundle, session: QuerySession) -> Found:
+    def _find(self, query: QueryBundle, session: QuerySession) -> Retrieved:
         with metered() as meter:
             if isinstance(self._retriever, SessionRetriever):
                 result = self._retriever.retrieve_in(session, query)
@@ -161,14 +161,14 @@ class CitedQueryEngine(BaseQueryEngine):
                 result = self._retriever.retrieve_detailed(query)
             else:
                 result = self._retriever.retrieve(query)
-        return found_of(result, query.query_str, meter)
+        return retrieved_of(result, query.query_str, meter)
 
-    async def _afind(self, query: QueryBundle, session: QuerySession) -> Found:
+    async def _afind(self, query: QueryBundle, session: QuerySession) -> Retrieved:
         if isinstance(self._retriever, DetailedRetriever):
             return await _in_thread(session, self._find, query, session)
         with metered() as meter:
             result = await self._retriever.aretrieve(query)
-        return found_of(result, query.query_str, meter)
+        return retrieved_of(result, query.query_str, meter)
 
     def _respond(self, asked: _Asked) -> RESPONSE_TYPE:
         plan = self._plan(asked)
@@ -288,7 +288,7 @@ class _Asked:
     """
 
     question: str
-    found: Found
+    found: Retrieved
     evidence: Evidence
     watch: _Watch
     held: ExitStack = field(repr=False)

@@ -10,7 +10,7 @@ from llama_index.core.schema import MetadataMode
 from pipelines.noted_sentences import NotedSentences
 from pipelines.page_map import Page
 from pipelines.text import language_name
-from rag_app.answer.passages import Passage
+from rag_app.passages import Passage
 from rag_app.store.bm25 import idf
 from rag_app.store.protocol import Snapshot
 

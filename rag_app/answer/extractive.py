@@ -13,8 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from pipelines.text import content_words, normalise, search_terms
-from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.support import ranks, word_scores
+from rag_app.passages import Passage, Sentence
 
 # Reciprocal rank fusion with a small constant: the first few sentences decide.
 RANK_CONSTANT = 5
@@ -32,7 +32,7 @@ Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class RankedSentence:
     """A sentence and its joined score."""
 
     sentence: Sentence
@@ -45,7 +45,7 @@ def rank_sentences(
     sentences: Sequence[Sentence],
     weights: Mapping[str, float],
     similarity: Similarity | None = None,
-) -> list[Scored]:
+) -> list[RankedSentence]:
     """Return the sentences that some view found, best first; where none did, all.
 
     Args:
@@ -66,14 +66,14 @@ def rank_sentences(
     found = {index for view in views for index in view}
     found = found or {i for i, s in enumerate(sentences) if _was_hit(passages, s)}
     scored = [
-        Scored(sentence, _joined(views, index, passage_rank=sentence.passage + 1))
+        RankedSentence(sentence, _joined(views, index, passage_rank=sentence.passage + 1))
         for index, sentence in enumerate(sentences)
         if index in found or not found
     ]
     return sorted(scored, key=lambda s: (-s.score, s.sentence.passage, s.sentence.position))
 
 
-def best_sentences(ranked: Sequence[Scored], most: int) -> list[Scored]:
+def best_sentences(ranked: Sequence[RankedSentence], most: int) -> list[RankedSentence]:
     """Return the first sentences, as far as they are nearly as good as the very first."""
     near = (one for one in ranked[:most] if one.score >= NEARLY_AS_GOOD * ranked[0].score)
     return list(near)

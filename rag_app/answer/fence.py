@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Sequence
 
-from rag_app.answer.passages import Passage
+from rag_app.passages import Passage
 
 _LONGEST_LABEL = 160
 # More than the longest mark: number, label and what is around them.

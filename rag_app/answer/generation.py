@@ -18,7 +18,7 @@ from rag_app.answer.fence import FenceFilter
 from rag_app.answer.marks import AnswerFilter, has_words, sentences_with_marks
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
-from rag_app.answer.request import Limits, build_request
+from rag_app.answer.request import TokenLimits, build_request
 from rag_app.answer.response import Answer, AnswerSentence, Usage
 from rag_app.models.llm_calls import ReplyStream, achat, chat, model_name
 from rag_app.models.llm_usage import Reply
@@ -47,7 +47,7 @@ class Generation:
         plan: Plan,
         evidence: Evidence,
         prompts: Prompts,
-        limits: Limits,
+        limits: TokenLimits,
         on_first_words: Callable[[], None],
     ) -> None:
         self._llm = llm

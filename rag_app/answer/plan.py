@@ -10,9 +10,9 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.text import content_words, search_terms
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.passages import Passage, Sentence, passages_of, sentences_of
 from rag_app.answer.refusal import Scale, Signals, Thresholds, Verdict, signals, verdict
 from rag_app.models.llm_usage import Meter
+from rag_app.passages import Passage, Sentence, passages_of, sentences_of
 from rag_app.session import QuerySession
 from rag_app.store.protocol import Store
 
@@ -41,7 +41,7 @@ class SessionRetriever(DetailedRetriever, Protocol):
 
 
 @dataclass(frozen=True)
-class Found:
+class Retrieved:
     """What a retriever returned.
 
     Attributes:
@@ -72,7 +72,7 @@ class Plan:
     """
 
     question: str
-    found: Found
+    found: Retrieved
     passages: list[Passage]
     sentences: list[Sentence]
     weights: dict[str, float]
@@ -87,7 +87,7 @@ class Plan:
 
 def make_plan(
     question: str,
-    found: Found,
+    found: Retrieved,
     evidence: Evidence,
     thresholds: Thresholds,
     scale: Scale | None = None,
@@ -109,15 +109,15 @@ def make_plan(
     )
 
 
-def found_of(result: Any, question: str, cost: Meter | None = None) -> Found:
-    """Return what ``retrieve_detailed`` gave, or a plain list of nodes, as ``Found``."""
+def retrieved_of(result: Any, question: str, cost: Meter | None = None) -> Retrieved:
+    """Return what ``retrieve_detailed`` gave, or a plain list of nodes, as ``Retrieved``."""
     cost = cost or Meter()
     if isinstance(result, Sequence):
-        return Found(list(result), cost=cost)
+        return Retrieved(list(result), cost=cost)
     own = {question, getattr(result, "question", question)}
     queries = [query for query in getattr(result, "queries", ()) or () if query not in own]
     degraded = list(getattr(result, "degraded", ()) or ())
-    return Found(list(result.nodes), degraded, queries, cost)
+    return Retrieved(list(result.nodes), degraded, queries, cost)
 
 
 def _only(weights: dict[str, float], terms: set[str]) -> dict[str, float]:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from pipelines.page_map import Page
 from pipelines.text import normalise
-from rag_app.answer.passages import Passage
 from rag_app.answer.response import Quote
+from rag_app.passages import Passage
 
 
 def quote_of(passage: Passage, start: int, end: int, pages: Sequence[Page]) -> Quote:

@@ -16,8 +16,8 @@ from typing import Literal
 
 from pipelines.text import language_name, normalise, script_of, search_terms
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.support import share
+from rag_app.passages import Passage, Sentence
 
 Verdict = Literal["answer", "refuse", "other_language"]
 Scale = Callable[[float], float]

@@ -9,15 +9,16 @@ from llama_index.core.base.llms.types import ChatMessage, MessageRole
 from llama_index.core.llms.llm import LLM
 
 from pipelines.errors import LLMRequestError
+from pipelines.splitting import Span
 from pipelines.text import count_tokens, language_name, script_of
 from rag_app.answer.checks import Sent
-from rag_app.answer.context import Packed, Span, pack
+from rag_app.answer.context import Packed, pack
 from rag_app.answer.fence import fenced, label_of, new_fence
-from rag_app.answer.passages import Passage, Sentence
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts, fill
 from rag_app.answer.response import ContextReport
 from rag_app.models.llm_calls import model_name
+from rag_app.passages import Passage, Sentence
 
 # A match that is nearly the whole passage tells nothing about where to cut.
 _LARGEST_ANCHOR = 0.9
@@ -28,7 +29,7 @@ _TOKENS_PER_MESSAGE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TokenLimits:
     """Tokens of context and answer.
 
     Attributes:
@@ -64,7 +65,7 @@ class ModelRequest:
 
 
 def build_request(
-    plan: Plan, ranked: Sequence[Sentence], llm: LLM, prompts: Prompts, limits: Limits
+    plan: Plan, ranked: Sequence[Sentence], llm: LLM, prompts: Prompts, limits: TokenLimits
 ) -> ModelRequest:
     """Pack the passages into what the model's window leaves.
 
@@ -120,7 +121,7 @@ def _messages(question: str, prompts: Prompts, fence: str, passages: str) -> lis
     ]
 
 
-def _budget(llm: LLM, overhead: int, limits: Limits, share: float) -> int:
+def _budget(llm: LLM, overhead: int, limits: TokenLimits, share: float) -> int:
     metadata = llm.metadata
     window = int(metadata.context_window * share)
     known = metadata.num_output

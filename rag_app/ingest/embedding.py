@@ -22,7 +22,7 @@ _AT_A_TIME = 256
 
 
 @dataclass
-class Tally:
+class EmbeddingCount:
     """What embedding came across."""
 
     embedded: int = 0
@@ -36,7 +36,7 @@ class Embedder:
 
     model: BaseEmbedding
     identity: EmbeddingIdentity
-    tally: Tally = field(default_factory=Tally)
+    tally: EmbeddingCount = field(default_factory=EmbeddingCount)
 
     def choose(self, nodes: Sequence[BaseNode], kinds: Sequence[str]) -> Chosen:
         """Return (node id, text) of what is to be embedded, by kind.

@@ -14,7 +14,7 @@ from llama_index.core.schema import BaseNode, Document
 from pipelines.documents import adopt, content_hash
 from pipelines.errors import ConfigError, RagError
 from pipelines.file_names import absolute, printable, storable
-from pipelines.passages import Group, groups_of
+from pipelines.passages import PassageGroup, groups_of
 from pipelines.regular_files import status
 from rag_app.store.schema import DATABASE, DERIVED
 
@@ -143,7 +143,7 @@ def _adopted(document: Document) -> Item:
     return Item(printable(adopted.id_), document=adopted)
 
 
-def _passages(group: Group) -> Item:
+def _passages(group: PassageGroup) -> Item:
     name = printable(storable(group.name))
     try:
         document, ready = group.adopted()

@@ -8,68 +8,71 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, NodeWithScore, TextNode
 
-from rag_app.retrieval.passages import Passage
-from rag_app.retrieval.pieces import Piece, piece_of, read_pieces
-from rag_app.retrieval.rankings import Found, Ranking, View
-from rag_app.retrieval.sentences import MatchedSentences, Span
+from pipelines.splitting import Span
+from rag_app.retrieval.candidates import Candidate
+from rag_app.retrieval.excerpts import Excerpt, excerpt_of, read_excerpts
+from rag_app.retrieval.matched_sentences import MatchedSentences
+from rag_app.retrieval.rankings import IndexHit, Ranking, View
 
 HIDDEN_KEYS = ("matched", "origin", "page")
 
 
 @dataclass(frozen=True)
-class Match:
+class Vote:
     """One arm's reason for a passage: the node it found, where in the ranking, how much it gave."""
 
     ranking: Ranking
     rank: int
-    found: Found
+    found: IndexHit
     value: float
 
 
-def matches_of(passage: Passage, rankings: Sequence[Ranking]) -> list[Match]:
+def votes_of(passage: Candidate, rankings: Sequence[Ranking]) -> list[Vote]:
     """Return what each arm found in a passage.
 
     An arm that found a node for the question and once more among the preferred
     documents is named once, with the better vote.
     """
-    best: dict[tuple[str, str, str], Match] = {}
+    best: dict[tuple[str, str, str], Vote] = {}
     for member in passage.members:
         for part in member.contributions:
             ranking = rankings[part.source]
             found = _in(ranking, member.key)
             key = (ranking.arm.name, ranking.query, found.node_id)
-            match = Match(ranking, part.rank, found, part.value)
-            if key not in best or match.value > best[key].value:
-                best[key] = match
+            vote = Vote(ranking, part.rank, found, part.value)
+            if key not in best or vote.value > best[key].value:
+                best[key] = vote
     return list(best.values())
 
 
-def _in(ranking: Ranking, passage_id: str) -> Found:
+def _in(ranking: Ranking, passage_id: str) -> IndexHit:
     return next(found for found in ranking.found if found.passage_id == passage_id)
 
 
-def returned_nodes(passages: Sequence[Passage], rankings: Sequence[Ranking]) -> list[NodeWithScore]:
+def returned_nodes(
+    passages: Sequence[Candidate], rankings: Sequence[Ranking]
+) -> list[NodeWithScore]:
     """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
-    matches = {passage.id: matches_of(passage, rankings) for passage in passages}
-    found = {m.found.node_id: m.found for group in matches.values() for m in group}
-    pieces = read_pieces(found.values(), {(p.view, p.id): p.node for p in passages})
+    votes = {passage.id: votes_of(passage, rankings) for passage in passages}
+    found = {m.found.node_id: m.found for group in votes.values() for m in group}
+    excerpts = read_excerpts(found.values(), {(p.view, p.id): p.node for p in passages})
     sentences = MatchedSentences()
     return [
         NodeWithScore(
-            node=_returned(passage, matches[passage.id], pieces, sentences), score=passage.score
+            node=_returned(passage, votes[passage.id], excerpts, sentences), score=passage.score
         )
         for passage in passages
     ]
 
 
 def _returned(
-    passage: Passage,
-    matches: Sequence[Match],
-    pieces: Mapping[str, Piece],
+    passage: Candidate,
+    votes: Sequence[Vote],
+    excerpts: Mapping[str, Excerpt],
     sentences: MatchedSentences,
 ) -> BaseNode:
     node = as_window(passage.node, passage.view, passage.window)
-    entries = [(match, _matched(match, pieces, node, sentences)) for match in matches]
+    entries = [(vote, _matched(vote, excerpts, node, sentences)) for vote in votes]
     # Of equal votes the narrower evidence says more about where to look.
     entries.sort(key=lambda pair: (-pair[0].value, len(pair[1]["text"]), pair[1]["arm"]))
     matched = [entry for _, entry in entries]
@@ -121,24 +124,24 @@ def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
 
 
 def _matched(
-    match: Match, pieces: Mapping[str, Piece], passage: BaseNode, sentences: MatchedSentences
+    vote: Vote, excerpts: Mapping[str, Excerpt], passage: BaseNode, sentences: MatchedSentences
 ) -> dict[str, Any]:
-    hit, ranking = match.found, match.ranking
-    piece = pieces.get(hit.node_id) or piece_of(passage)
+    hit, ranking = vote.found, vote.ranking
+    excerpt = excerpts.get(hit.node_id) or excerpt_of(passage)
     entry = {
         "arm": ranking.arm.name,
-        "rank": match.rank,
+        "rank": vote.rank,
         "score": hit.score,
         "node_id": hit.node_id,
-        **place_of(ranking, match.found, piece, passage, sentences),
+        **place_of(ranking, vote.found, excerpt, passage, sentences),
     }
     return {**entry, "query": ranking.query} if ranking.generated else entry
 
 
 def place_of(
     ranking: Ranking,
-    found: Found,
-    piece: Piece,
+    found: IndexHit,
+    excerpt: Excerpt,
     passage: BaseNode,
     sentences: MatchedSentences,
 ) -> dict[str, Any]:
@@ -146,21 +149,21 @@ def place_of(
 
     Vectors match the whole node; words match the sentence that says most of the query.
     """
-    inner = sentences.span(ranking, found, piece) if ranking.arm.how == "words" else None
-    part = piece if inner is None else _part_of(piece, found.view, inner)
+    inner = sentences.span(ranking, found, excerpt) if ranking.arm.how == "words" else None
+    part = excerpt if inner is None else _part_of(excerpt, found.view, inner)
     # A piece (a text that is no part of the passage) lies where its passage lies.
     pages = list(part.pages) or list(passage.metadata.get("pages") or [])
     return {"text": part.text, "pages": pages, "start": part.start, "end": part.end}
 
 
-def _part_of(piece: Piece, view: View, inner: Span) -> Piece:
-    """Return a part of a piece, with the pages that it lies on."""
-    text = piece.text[slice(*inner)]
-    if piece.start is None:
-        return piece._replace(text=text)
-    start, end = piece.start + inner[0], piece.start + inner[1]
-    pages = piece.pages
-    if len(pages) > 1 and piece.document_id is not None:
-        within = view.snapshot.page_spans(piece.document_id, start, end)
+def _part_of(excerpt: Excerpt, view: View, inner: Span) -> Excerpt:
+    """Return a part of an excerpt, with the pages that it lies on."""
+    text = excerpt.text[slice(*inner)]
+    if excerpt.start is None:
+        return excerpt._replace(text=text)
+    start, end = excerpt.start + inner[0], excerpt.start + inner[1]
+    pages = excerpt.pages
+    if len(pages) > 1 and excerpt.document_id is not None:
+        within = view.snapshot.page_spans(excerpt.document_id, start, end)
         pages = [page.number for page in within if page.number is not None]
-    return piece._replace(text=text, pages=pages, start=start, end=end)
+    return excerpt._replace(text=text, pages=pages, start=start, end=end)

@@ -9,13 +9,13 @@ from typing import Any
 from llama_index.core.schema import BaseNode
 
 from rag_app.retrieval.arms import owners_of
+from rag_app.retrieval.candidates import fetch
 from rag_app.retrieval.evidence import place_of
+from rag_app.retrieval.excerpts import excerpt_of
 from rag_app.retrieval.fusion import Fused
-from rag_app.retrieval.passages import fetch
-from rag_app.retrieval.pieces import piece_of
-from rag_app.retrieval.rankings import Found, Ranking
+from rag_app.retrieval.matched_sentences import MatchedSentences
+from rag_app.retrieval.rankings import IndexHit, Ranking
 from rag_app.retrieval.result import RetrievalResult
-from rag_app.retrieval.sentences import MatchedSentences
 
 _SNIPPET = 160
 _TIERS = ("", " in the named documents", " in those named best")
@@ -125,7 +125,7 @@ class Explanation:
 
 def explanation_of(result: RetrievalResult, k: int, top: int) -> Explanation:
     """Return the explanation of a result whose views are still open."""
-    reader = _Reader(result, top)
+    reader = _NodeLookup(result, top)
     return Explanation(
         question=result.question,
         queries=tuple(result.queries),
@@ -141,7 +141,7 @@ def explanation_of(result: RetrievalResult, k: int, top: int) -> Explanation:
     )
 
 
-class _Reader:
+class _NodeLookup:
     """Reads the nodes that an explanation shows, all at once."""
 
     def __init__(self, result: RetrievalResult, top: int) -> None:
@@ -149,7 +149,7 @@ class _Reader:
         owners = owners_of(result.rankings)
         shown = {item.key for item in result.fused[:top]}
         holders = {key: owners[key] for key in shown}
-        self._found: dict[tuple[int, str], Found] = {}
+        self._found: dict[tuple[int, str], IndexHit] = {}
         for number, ranking in enumerate(result.rankings):
             for rank, found in enumerate(ranking.found):
                 if rank < top or found.passage_id in shown:
@@ -205,7 +205,7 @@ class _Reader:
             ),
         )
 
-    def _row(self, ranking: Ranking, found: Found, rank: int) -> Row:
+    def _row(self, ranking: Ranking, found: IndexHit, rank: int) -> Row:
         place = self._place(ranking, found)
         return Row(
             rank=rank,
@@ -224,11 +224,11 @@ class _Reader:
         text = self._place(ranking, found)["text"]
         return Share(source, ranking.arm.name, ranking.query, ranking.tier, rank, value, text)
 
-    def _place(self, ranking: Ranking, found: Found) -> dict[str, Any]:
+    def _place(self, ranking: Ranking, found: IndexHit) -> dict[str, Any]:
         piece, passage = (self._nodes.get(key) for key in (found.node_id, found.passage_id))
         if piece is None or passage is None:
             return {"pages": [], "text": ""}
-        return place_of(ranking, found, piece_of(piece), passage, self._sentences)
+        return place_of(ranking, found, excerpt_of(piece), passage, self._sentences)
 
 
 def _file(node: BaseNode | None) -> str:

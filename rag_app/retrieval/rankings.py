@@ -47,7 +47,7 @@ class View:
         return self.preferred[tier - 1] if tier else self.within
 
 
-class Found(NamedTuple):
+class IndexHit(NamedTuple):
     """A passage in a ranked list: its best node with the raw score, and the index it is in."""
 
     passage_id: str
@@ -81,7 +81,7 @@ class Ranking:
     generated: bool = False
     tier: int = 0
     weight: float = 1.0
-    found: tuple[Found, ...] = ()
+    found: tuple[IndexHit, ...] = ()
     status: Status = "voted"
     reason: str = ""
     seconds: float = 0.0
@@ -179,7 +179,7 @@ def rank(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
 class _Done(NamedTuple):
     """What became of a ranking."""
 
-    found: tuple[Found, ...] = ()
+    found: tuple[IndexHit, ...] = ()
     status: Status = "voted"
     reason: str = ""
     error: Exception | None = None
@@ -228,10 +228,10 @@ def _merged(found: Mapping[View, Sequence[Hit]], whole: Mapping[View, float], de
 
     A passage that is in several indexes has the place of its best hit.
     """
-    kept = [Found(*hit, view) for view, hits in found.items() for hit in hits]
+    kept = [IndexHit(*hit, view) for view, hits in found.items() for hit in hits]
     if len(found) > 1:
         kept.sort(key=lambda one: (-one.score / whole[one.view], one.passage_id))
-        best: dict[str, Found] = {}
+        best: dict[str, IndexHit] = {}
         for one in kept:
             best.setdefault(one.passage_id, one)
         kept = list(best.values())[:depth]

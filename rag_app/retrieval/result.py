@@ -8,9 +8,9 @@ from typing import Literal
 
 from llama_index.core.schema import NodeWithScore
 
+from rag_app.retrieval.candidates import CandidateList
 from rag_app.retrieval.documents import Preference
 from rag_app.retrieval.fusion import Fused
-from rag_app.retrieval.passages import Reading
 from rag_app.retrieval.rankings import Ranking
 from rag_app.retrieval.strategy import Strategy
 
@@ -60,7 +60,7 @@ class RetrievalResult:
     nodes: Sequence[NodeWithScore]
     rankings: Sequence[Ranking]
     fused: Sequence[Fused]
-    reading: Reading
+    reading: CandidateList
     preference: Preference
     degraded: Sequence[Degraded]
     timings_ms: Mapping[str, float]

@@ -19,12 +19,12 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
+from rag_app.retrieval.candidates import CandidateList, read_candidates
 from rag_app.retrieval.catalogue import Catalogues
 from rag_app.retrieval.documents import Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
-from rag_app.retrieval.passages import Reading, read_passages
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
 from rag_app.retrieval.rankings import QueryVectors, Ranking, View
 from rag_app.retrieval.result import Degraded, RetrievalResult
@@ -211,7 +211,7 @@ class StrategyRetriever(BaseRetriever):
             rankings = run(planned, depth, vectors)
             clock.stop("arms")
             fused = fuse(self._strategy, rankings)
-            reading = read_passages(fused, owners_of(rankings), self._k)
+            reading = read_candidates(fused, owners_of(rankings), self._k)
             clock.stop("fusion")
             if not _wants_more(reading, rankings, self._k, depth):
                 break
@@ -346,7 +346,7 @@ def _given_vectors(bundle: QueryBundle, question: str) -> dict[str, Sequence[flo
     return {question: bundle.embedding} if bundle.embedding else {}
 
 
-def _wants_more(reading: Reading, rankings: Sequence[Ranking], k: int, depth: int) -> bool:
+def _wants_more(reading: CandidateList, rankings: Sequence[Ranking], k: int, depth: int) -> bool:
     """Tell whether merging left fewer than k passages and an arm has more to give."""
     full = any(len(ranking.found) >= depth for ranking in rankings)
     return len(reading.passages) < k and full

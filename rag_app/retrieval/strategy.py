@@ -11,8 +11,8 @@ from typing import Any, Literal, get_args
 
 from pipelines.analysers import FURTHER
 from pipelines.errors import ConfigError, FusionError
+from rag_app.store.protocol import How
 
-How = Literal["vectors", "words"]
 Fusion = Literal["rrf", "convex", "max"]
 
 

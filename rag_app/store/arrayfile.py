@@ -36,7 +36,7 @@ class ArrayFileError(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class FileIdentity:
     """What tells a file from every other one: its size, and the checksum of its table.
 
     The table holds the checksums of all arrays.
@@ -47,7 +47,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _ArrayEntry:
     dtype: str
     shape: tuple[int, ...]
     offset: int
@@ -59,7 +59,7 @@ class ArrayWriter:
 
     def __init__(self, handle: BinaryIO) -> None:
         self._handle = handle
-        self._table: dict[str, _Entry] = {}
+        self._table: dict[str, _ArrayEntry] = {}
 
     @contextlib.contextmanager
     def array(
@@ -78,14 +78,14 @@ class ArrayWriter:
             rows += len(block)
 
         yield append
-        self._table[name] = _Entry(dtype, (rows, *width), offset, crc)
+        self._table[name] = _ArrayEntry(dtype, (rows, *width), offset, crc)
 
     def put(self, name: str, values: npt.NDArray[Any], dtype: str) -> None:
         """Write a whole array."""
         with self.array(name, dtype, values.shape[1:]) as append:
             append(values)
 
-    def finish(self, info: Mapping[str, object]) -> Written:
+    def finish(self, info: Mapping[str, object]) -> FileIdentity:
         """Write the table of contents, ``info`` in it, and the trailer."""
         table = {
             "format": FORMAT,
@@ -97,7 +97,7 @@ class ArrayWriter:
         self._handle.write(blob)
         checksum = zlib.crc32(blob)
         self._handle.write(_TRAILER.pack(offset, len(blob), checksum, MAGIC))
-        return Written(offset + len(blob) + _TRAILER.size, checksum)
+        return FileIdentity(offset + len(blob) + _TRAILER.size, checksum)
 
 
 @contextlib.contextmanager
@@ -135,7 +135,7 @@ def open_arrays(
     path: Path,
     *,
     check: bool = False,
-    expected: Written | None = None,
+    expected: FileIdentity | None = None,
     info: Mapping[str, object] | None = None,
 ) -> dict[str, npt.NDArray[Any]]:
     """Map the arrays of a file, read-only; they stay valid when the file is removed.
@@ -159,12 +159,12 @@ def open_arrays(
                 raise ArrayFileError(
                     f"{path}: its {key} is {table['info'].get(key)!r}, not {value!r}"
                 )
-        if expected is not None and expected != Written(size, crc):
+        if expected is not None and expected != FileIdentity(size, crc):
             raise ArrayFileError(f"{path} is not the file that was written under this name")
         data = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
     arrays = {}
     for name, raw in table["arrays"].items():
-        entry = _Entry(**{**raw, "shape": tuple(raw["shape"])})
+        entry = _ArrayEntry(**{**raw, "shape": tuple(raw["shape"])})
         arrays[name] = _view(data, entry, path)
         if (check or arrays[name].nbytes <= SMALL) and zlib.crc32(
             _bytes(arrays[name])
@@ -202,7 +202,7 @@ def _read_table(handle: BinaryIO, size: int, path: Path) -> tuple[dict[str, Any]
     return table, crc
 
 
-def _view(data: mmap.mmap, entry: _Entry, path: Path) -> npt.NDArray[Any]:
+def _view(data: mmap.mmap, entry: _ArrayEntry, path: Path) -> npt.NDArray[Any]:
     if entry.dtype not in _DTYPES:
         raise ArrayFileError(f"{path} holds numbers of type {entry.dtype!r}")
     count = int(np.prod(entry.shape, dtype=np.int64))

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rag_app.store import derived, parts
-from rag_app.store.arrayfile import Written
+from rag_app.store.arrayfile import FileIdentity
 from rag_app.store.checksums import Checksums
 from rag_app.store.config import load_config
 from rag_app.store.derived import Listed
@@ -47,7 +47,7 @@ class Maker:
             Collection[int],
             Mapping[str, object],
         ],
-        Written,
+        FileIdentity,
     ]
 
 
@@ -58,7 +58,7 @@ def _write_vectors(
     fresh: Sequence[int],
     wanted: Collection[int],
     info: Mapping[str, object],
-) -> Written:
+) -> FileIdentity:
     sums = Checksums.at(sql)
     rows = [parts.read_rows(sql, part) for part in fresh]
     (config,) = sql.execute("SELECT config FROM state").fetchone()
@@ -77,7 +77,7 @@ def _write_words(
     fresh: Sequence[int],
     wanted: Collection[int],
     info: Mapping[str, object],
-) -> Written:
+) -> FileIdentity:
     sums = Checksums.at(sql)
     known = [file for file in files if isinstance(file, WordSegment)]
     read = [parts.read_words(sql, sums, part) for part in fresh]

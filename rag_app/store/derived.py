@@ -15,7 +15,7 @@ from pipelines.errors import IndexDamagedError
 from rag_app.store.arrayfile import (
     ArrayFileError,
     ArrayWriter,
-    Written,
+    FileIdentity,
     create_arrays,
     open_arrays,
 )
@@ -47,7 +47,7 @@ class Listed:
     """
 
     file: str
-    written: Written
+    written: FileIdentity
     info: Mapping[str, object]
 
     def open(self, opener: Callable[..., S], folder: Path, *, check: bool = False) -> S:
@@ -69,7 +69,7 @@ def open_vectors(
     path: Path,
     *,
     check: bool = False,
-    expected: Written | None = None,
+    expected: FileIdentity | None = None,
     info: Mapping[str, object] | None = None,
 ) -> VectorSegment:
     """Map a file of vectors.
@@ -107,7 +107,7 @@ def open_words(
     path: Path,
     *,
     check: bool = False,
-    expected: Written | None = None,
+    expected: FileIdentity | None = None,
     info: Mapping[str, object] | None = None,
 ) -> WordSegment:
     """Map a file of words.
@@ -155,7 +155,7 @@ def all_files(sql: sqlite3.Connection) -> list[Listed]:
         " ORDER BY file"
     )
     found = [
-        Listed(file, Written(size, checksum), about(*said))
+        Listed(file, FileIdentity(size, checksum), about(*said))
         for file, size, checksum, *said in rows.fetchall()
     ]
     for listed in found:
@@ -188,7 +188,7 @@ def write_vectors(
     fetch: Callable[[int], Vector],
     dimension: int,
     info: Mapping[str, object],
-) -> Written:
+) -> FileIdentity:
     """Write the live rows of all segments as one file, parts in rising order.
 
     Args:
@@ -236,7 +236,7 @@ def write_words(
     segments: Sequence[WordSegment],
     live: Collection[int],
     info: Mapping[str, object],
-) -> Written:
+) -> FileIdentity:
     """Write the live postings of all segments as one file."""
     pieces = pieces_of(segments, live)
     rows = joined_rows(pieces)

@@ -12,7 +12,7 @@ from rag_app.store import parts
 from rag_app.store.checksums import Checksums
 from rag_app.store.memory import unpacked
 from rag_app.store.protocol import Prepared, Vector
-from rag_app.store.reading import Reader
+from rag_app.store.reading import NodeReader
 from rag_app.store.sealing import check_content, check_rows
 from rag_app.store.sources import read_sources
 
@@ -20,7 +20,7 @@ _Terms = dict[str, dict[str, int]]  # node id → term → how often
 
 
 def export_content(
-    sql: sqlite3.Connection, sums: Checksums, content: int, reader: Reader
+    sql: sqlite3.Connection, sums: Checksums, content: int, reader: NodeReader
 ) -> Prepared:
     """Return document, nodes, vectors and terms of one content, with its names.
 
@@ -53,7 +53,9 @@ def export_content(
     )
 
 
-def export_text(sql: sqlite3.Connection, sums: Checksums, content: int, reader: Reader) -> Prepared:
+def export_text(
+    sql: sqlite3.Connection, sums: Checksums, content: int, reader: NodeReader
+) -> Prepared:
     """Return one content without what is searched, which is made from its text again.
 
     Raises:

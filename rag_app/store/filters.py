@@ -17,7 +17,7 @@ import numpy as np
 from pipelines.errors import FilterError
 from pipelines.file_names import composed, forms, meant, original
 from rag_app.store.codec import Ints
-from rag_app.store.passages import PassageTable
+from rag_app.store.passage_table import PassageTable
 from rag_app.store.segments import Bools
 
 if TYPE_CHECKING:

@@ -55,7 +55,7 @@ class _Content:
     length: int
 
 
-class Reader:
+class NodeReader:
     """Reads within one transaction; what belongs to a content is read once.
 
     Whatever is read is compared with its checksum. All methods raise ``IndexDamagedError``

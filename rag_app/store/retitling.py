@@ -17,7 +17,7 @@ from rag_app.store.checksums import Checksums
 from rag_app.store.codec import unpack_id
 from rag_app.store.memory import Memory
 from rag_app.store.protocol import Prepared
-from rag_app.store.reading import Reader
+from rag_app.store.reading import NodeReader
 
 _HEADED = ("parent", *FURTHER)  # kinds whose words are counted with the title in front
 
@@ -77,7 +77,7 @@ def recount(sql: sqlite3.Connection, sums: Checksums, content: int) -> None:
         f" WHERE content = ? AND name IN ({marks}) ORDER BY part",
         (content, *_HEADED),
     ).fetchall()
-    reader = Reader(sql, sums, Memory())
+    reader = NodeReader(sql, sums, Memory())
     for part, number, name in held:
         _recount_part(sql, sums, content, part, (number, name), reader)
     parts.forget_unused_terms(sql)
@@ -89,7 +89,7 @@ def _recount_part(
     content: int,
     part: int,
     kind: parts.Kind,
-    reader: Reader,
+    reader: NodeReader,
 ) -> None:
     from pipelines.searched import counted_terms
 

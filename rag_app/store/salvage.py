@@ -19,7 +19,7 @@ from rag_app.store.lock import writer_lock
 from rag_app.store.memory import Memory
 from rag_app.store.place import clear_drafts, new_merge_draft, remove_derived
 from rag_app.store.protocol import Lost, Prepared, Store, Writer
-from rag_app.store.reading import Reader
+from rag_app.store.reading import NodeReader
 from rag_app.store.schema import DERIVED, LOCK
 from rag_app.store.sealing import name_checksum
 from rag_app.store.state import read_state, write_state
@@ -94,7 +94,7 @@ def _copy(folder: Path, writer: Writer, found: Salvage) -> None:
             sql = connection.sql
             sql.execute("BEGIN")
             sums = Checksums.at(sql)
-            reader = Reader(sql, sums, Memory())
+            reader = NodeReader(sql, sums, Memory())
             for content in _contents(sql):
                 _copy_one(sql, sums, reader, content, writer, found)
     finally:
@@ -104,7 +104,7 @@ def _copy(folder: Path, writer: Writer, found: Salvage) -> None:
 def _copy_one(
     sql: sqlite3.Connection,
     sums: Checksums,
-    reader: Reader,
+    reader: NodeReader,
     content: int,
     writer: Writer,
     found: Salvage,

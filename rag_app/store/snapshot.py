@@ -20,7 +20,7 @@ from rag_app.store.cosine import VectorSearch
 from rag_app.store.explaining import ForeignSelectionError, NotHereError, explained
 from rag_app.store.exporting import export_content
 from rag_app.store.filters import PassageSelection
-from rag_app.store.passages import PassageTable, load_passages
+from rag_app.store.passage_table import PassageTable, load_passages
 from rag_app.store.protocol import (
     Hit,
     How,
@@ -32,7 +32,7 @@ from rag_app.store.protocol import (
     Vector,
 )
 from rag_app.store.ranking import Scored
-from rag_app.store.reading import Reader
+from rag_app.store.reading import NodeReader
 from rag_app.store.segments import Bools
 from rag_app.store.sources import read_sources
 from rag_app.store.state import read_state
@@ -66,7 +66,7 @@ class SqliteSnapshot:
         state = read_state(sql, views.folder)
         self._memory = views.belong_to(state.identity)
         self._sums = Checksums.of(state.identity, views.folder)
-        self._reader = Reader(sql, self._sums, self._memory)
+        self._reader = NodeReader(sql, self._sums, self._memory)
         self._stamp = (state.generation, state.epoch)
         self._config = load_config(state.config)
 

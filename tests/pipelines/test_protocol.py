@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from pipelines.errors import EncryptedError, RagError, StoreError, TooSlowError
 from pipelines.protocol import (
-    Answer,
     ProtocolError,
     Task,
+    WorkerAnswer,
     answer_bytes,
     receive_answer,
     receive_task,
@@ -42,7 +42,9 @@ def header(**about):
 
 
 def answer_of(*pages, read_by="pypdf"):
-    return Answer(RawPdf(tuple(PageText("i", text) for text in pages), "A title", "Large"), read_by)
+    return WorkerAnswer(
+        RawPdf(tuple(PageText("i", text) for text in pages), "A title", "Large"), read_by
+    )
 
 
 def test_pages_come_out_as_they_went_in():
@@ -117,4 +119,4 @@ def test_any_bytes_are_an_answer_an_end_or_refused(data, start):
         received = receive_answer(sent(start + data), LIMITS)
     except (EOFError, ProtocolError):
         return
-    assert isinstance(received, (Answer, RagError))
+    assert isinstance(received, (WorkerAnswer, RagError))

@@ -7,7 +7,15 @@ from contextlib import nullcontext
 
 from pipelines import worker
 from pipelines.errors import EmptyFileError, ReadError, TooLargeError
-from pipelines.protocol import ACCEPTED, READY, STAYS, Answer, Task, receive_answer, task_bytes
+from pipelines.protocol import (
+    ACCEPTED,
+    READY,
+    STAYS,
+    Task,
+    WorkerAnswer,
+    receive_answer,
+    task_bytes,
+)
 from pipelines.readers import Limits
 from pipelines.reading import read_data
 from pipelines.worker import answered, serve
@@ -38,7 +46,7 @@ def test_each_task_is_answered_in_order_until_the_input_ends(tmp_path, monkeypat
         assert read(1) == ACCEPTED
         answers.append(receive_answer(read, Limits()))
         assert read(1) == STAYS
-    assert answers[0] == answers[2] == Answer(*read_data(good, "pypdf", (), Limits()))
+    assert answers[0] == answers[2] == WorkerAnswer(*read_data(good, "pypdf", (), Limits()))
     assert isinstance(answers[1], EmptyFileError)
     assert results.read() == b""
 

@@ -15,7 +15,7 @@ from llama_index.core.schema import (
 )
 
 from pipelines.page_map import Page
-from rag_app.answer.passages import Passage
+from rag_app.passages import Passage
 
 
 def node(

@@ -8,9 +8,9 @@ from llama_index.core.postprocessor.metadata_replacement import MetadataReplacem
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from pydantic import PrivateAttr
 
+from rag_app.retrieval.candidates import collect
 from rag_app.retrieval.evidence import as_window
 from rag_app.retrieval.fusion import Fused
-from rag_app.retrieval.passages import collect
 from rag_app.retrieval.rankings import View
 from rag_app.store.protocol import Store
 

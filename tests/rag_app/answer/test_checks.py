@@ -16,9 +16,9 @@ from pipelines.text import content_words
 from rag_app.answer.checks import NEAREST_CITED, NO_CITATION, WEAK_SUPPORT, Sent, SentenceChecker
 from rag_app.answer.citations import CitationBook
 from rag_app.answer.marks import MarkedSentence
-from rag_app.answer.passages import Passage, sentences_of
 from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import subject_words
+from rag_app.passages import Passage, sentences_of
 from tests.support.passages import FixedEvidence
 
 DATA = Path(__file__).parents[3] / "data"

@@ -12,7 +12,7 @@ from rag_app.answer.context import (
     sentences_by_distance,
     text_of,
 )
-from rag_app.answer.passages import passages_of, sentences_of
+from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import node
 
 TEXT = " ".join(f"Sentence {n} says that pump {n} weighs {n * 7} kg." for n in range(60))

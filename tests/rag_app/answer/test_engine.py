@@ -24,7 +24,7 @@ from pipelines.errors import (
 )
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.queries import generate_queries
-from rag_app.answer.request import Limits
+from rag_app.answer.request import TokenLimits
 from rag_app.models.llm import load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import MODEL, Failure, OpenAIServer, Reply
@@ -460,7 +460,7 @@ def test_japanese_leaves_more_of_the_window_free():
 
 def test_a_context_limit_of_ones_own_holds():
     with OpenAIServer(Reply("It made 4,200 pumps [1].")) as server:
-        limits = Limits(max_context_tokens=90)
+        limits = TokenLimits(max_context_tokens=90)
         answer = engine(llm=model(server), limits=limits).query(ASKED)
     assert answer.context.tokens <= 90
 

@@ -9,8 +9,8 @@ from llama_index.core.schema import Document, TextNode
 
 from pipelines.text import count_tokens
 from rag_app.answer.evidence import IndexEvidence, NoEvidence
-from rag_app.answer.passages import Passage, passages_of
 from rag_app.index import Index
+from rag_app.passages import Passage, passages_of
 from rag_app.session import QuerySession
 from tests.support.embedding import HashEmbedding
 from tests.support.passages import node

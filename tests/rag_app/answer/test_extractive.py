@@ -6,7 +6,7 @@ import pytest
 
 from rag_app.answer import extractive
 from rag_app.answer.extractive import _without_edge_numbers, rank_sentences
-from rag_app.answer.passages import passages_of, sentences_of
+from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import node
 
 
@@ -80,7 +80,7 @@ def test_a_sentence_that_stands_twice_is_quoted_once():
 
 def test_further_sentences_are_shown_only_when_nearly_as_good():
     def scored(score):
-        return extractive.Scored(sentence=None, score=score)
+        return extractive.RankedSentence(sentence=None, score=score)
 
     best = extractive.best_sentences([scored(0.5), scored(0.4), scored(0.3)], 3)
     assert [one.score for one in best] == [0.5, 0.4]

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.page_map import Page
-from rag_app.answer.passages import passages_of
 from rag_app.answer.quotes import label_of, quote_of, stands_on
+from rag_app.passages import passages_of
 from tests.support.passages import node
 
 FIRST, SECOND = "In that year revenue grew to", "$4.2 million in all regions."

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from rag_app.answer.passages import passages_of, sentences_of
 from rag_app.answer.refusal import Signals, Thresholds, is_answerable, signals, verdict
+from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import FixedEvidence, node
 
 THRESHOLDS = Thresholds()

@@ -4,8 +4,8 @@ import pytest
 from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
 
 from rag_app.retrieval.evidence import joined_evidence
-from rag_app.retrieval.pieces import read_pieces
-from rag_app.retrieval.rankings import Found, View
+from rag_app.retrieval.excerpts import read_excerpts
+from rag_app.retrieval.rankings import IndexHit, View
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.store.protocol import NodeSpan
 from tests.support.embedding import HashEmbedding
@@ -73,8 +73,8 @@ def test_a_piece_is_cut_from_a_passage_of_its_own_index_alone():
     passage = TextNode(
         id_="p", text="abcdef", start_char_idx=0, end_char_idx=6, relationships=source
     )
-    found = Found("p", "c", 1.0, one)
-    assert read_pieces([found], {(one, "p"): passage})["c"].text == "cde"
-    assert read_pieces([found], {(other, "p"): passage})["c"].text == "its own"
-    itself = Found("p", "p", 1.0, one)
-    assert read_pieces([itself], {(one, "p"): passage})["p"].text == "abcdef"
+    found = IndexHit("p", "c", 1.0, one)
+    assert read_excerpts([found], {(one, "p"): passage})["c"].text == "cde"
+    assert read_excerpts([found], {(other, "p"): passage})["c"].text == "its own"
+    itself = IndexHit("p", "p", 1.0, one)
+    assert read_excerpts([itself], {(one, "p"): passage})["p"].text == "abcdef"

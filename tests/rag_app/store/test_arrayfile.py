@@ -89,7 +89,7 @@ def test_a_small_file_is_checked_whole_on_opening(path: Path) -> None:
 
 def test_arrays_of_objects_are_never_read(path: Path) -> None:
     with pytest.raises(ArrayFileError, match="numbers of type"):
-        arrayfile._view(None, arrayfile._Entry("|O8", (1,), 0, 0), path)  # type: ignore[arg-type]
+        arrayfile._view(None, arrayfile._ArrayEntry("|O8", (1,), 0, 0), path)  # type: ignore[arg-type]
 
 
 def test_a_missing_file_is_file_not_found(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.answer.passages import passages_of, sentences_of
+from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import node
 from tests.support.sentences import noted_at
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pipelines.analysers import query_terms
 from pipelines.sentences import sentence_spans
+from rag_app.retrieval.matched_sentences import best_sentence
 from rag_app.retrieval.retriever import StrategyRetriever
-from rag_app.retrieval.sentences import best_sentence
 from tests.support.sentences import noted_at
 
 SENTENCES = (

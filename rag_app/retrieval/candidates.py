@@ -13,7 +13,7 @@ from rag_app.retrieval.rankings import View
 
 
 @dataclass
-class Passage:
+class Candidate:
     """One passage that is read.
 
     Attributes:
@@ -37,7 +37,7 @@ class Passage:
 
 
 @dataclass
-class Reading:
+class CandidateList:
     """The passages of one query and what did not become one of its own.
 
     Attributes:
@@ -46,30 +46,30 @@ class Reading:
         gone: fused ids whose node is in no index (an index that is damaged).
     """
 
-    passages: list[Passage] = field(default_factory=list)
+    passages: list[Candidate] = field(default_factory=list)
     merged: dict[str, str] = field(default_factory=dict)
     gone: list[str] = field(default_factory=list)
 
 
-def read_passages(fused: Sequence[Fused], owners: Mapping[str, View], k: int) -> Reading:
+def read_candidates(fused: Sequence[Fused], owners: Mapping[str, View], k: int) -> CandidateList:
     """Return the first k passages of the fused ids; see :func:`collect`."""
     nodes = _with_nodes(fused, owners, k)
     return collect(((item, node, owners[item.key]) for item, node in nodes), k)
 
 
-def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> Reading:
+def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> CandidateList:
     """Return the first k passages of a ranking of nodes.
 
     A sentence is read with its window; windows of one document that overlap are
     one passage, which keeps the place of its best sentence. Nothing is taken from the
     ranking once k passages are there and no further one could merge.
     """
-    reading = Reading()
+    reading = CandidateList()
     for item, node, view in ranked:
         if node is None:
             reading.gone.append(item.key)
             continue
-        passage = Passage(node, item.score, [item], view, window_of(node))
+        passage = Candidate(node, item.score, [item], view, window_of(node))
         overlapping = [other for other in reading.passages if _overlap(passage, other)]
         if overlapping:
             _merge(reading, overlapping, passage)
@@ -114,14 +114,14 @@ def fetch(ids: Iterable[str], owner: Callable[[str], View]) -> dict[str, BaseNod
     return nodes
 
 
-def _overlap(one: Passage, other: Passage) -> bool:
+def _overlap(one: Candidate, other: Candidate) -> bool:
     if one.window is None or other.window is None:
         return False
     same = one.view is other.view and one.node.ref_doc_id == other.node.ref_doc_id
     return same and one.window[0] < other.window[1] and other.window[0] < one.window[1]
 
 
-def _merge(reading: Reading, overlapping: list[Passage], new: Passage) -> None:
+def _merge(reading: CandidateList, overlapping: list[Candidate], new: Candidate) -> None:
     """Widen the best of the overlapping passages by the others and by the new one."""
     best, *others = overlapping
     parts = [*overlapping, new]

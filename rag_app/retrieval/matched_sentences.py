@@ -10,12 +10,11 @@ from itertools import chain
 from pipelines.analysers import FURTHER, query_terms
 from pipelines.noted_sentences import NotedSentences
 from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded
+from pipelines.splitting import Span
 from pipelines.text import sentence_spans, sentence_terms
 from pipelines.tokens import TokenOffsets
-from rag_app.retrieval.pieces import Piece
-from rag_app.retrieval.rankings import Found, Ranking, View, term_weights
-
-Span = tuple[int, int]
+from rag_app.retrieval.excerpts import Excerpt
+from rag_app.retrieval.rankings import IndexHit, Ranking, View, term_weights
 
 
 class MatchedSentences:
@@ -26,12 +25,12 @@ class MatchedSentences:
         # Two lists of words find the same passage.
         self._spans: dict[tuple[str, str], Span | None] = {}
 
-    def span(self, ranking: Ranking, found: Found, piece: Piece) -> Span | None:
+    def span(self, ranking: Ranking, found: IndexHit, excerpt: Excerpt) -> Span | None:
         """Return where the sentence lies in the text of a node that the ranking found."""
-        key = (piece.node_id, ranking.query)
+        key = (excerpt.node_id, ranking.query)
         if key not in self._spans:
             weights = self._weights_of(ranking, found.view)
-            self._spans[key] = best_sentence(piece.text, weights, _noted(piece, found.view))
+            self._spans[key] = best_sentence(excerpt.text, weights, _noted(excerpt, found.view))
         return self._spans[key]
 
     def _weights_of(self, ranking: Ranking, view: View) -> dict[str, float]:
@@ -107,10 +106,10 @@ def _best(
     return spans[scores.index(best)] if best else None
 
 
-def _noted(piece: Piece, view: View) -> NotedSentences | None:
-    """Return the sentences that begin in a piece's text, where the index knows them."""
-    if piece.document_id is None or piece.span is None:
+def _noted(excerpt: Excerpt, view: View) -> NotedSentences | None:
+    """Return the sentences that begin in an excerpt's text, where the index knows them."""
+    if excerpt.document_id is None or excerpt.span is None:
         return None
-    start, end = piece.span
-    noted = view.snapshot.sentences(piece.document_id, start, end)
+    start, end = excerpt.span
+    noted = view.snapshot.sentences(excerpt.document_id, start, end)
     return None if noted is None else noted.moved(-start)

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from llama_index.core.schema import BaseNode
 
-from rag_app.retrieval.passages import fetch
-from rag_app.retrieval.rankings import Found, View
+from rag_app.retrieval.candidates import fetch
+from rag_app.retrieval.rankings import IndexHit, View
 from rag_app.store.protocol import NodeSpan
 
 
-class Piece(NamedTuple):
+class Excerpt(NamedTuple):
     """A text and its place.
 
     Attributes:
@@ -39,9 +39,9 @@ class Piece(NamedTuple):
         return (self.start, self.end) if self.end - self.start == len(self.text) else None
 
 
-def piece_of(node: BaseNode) -> Piece:
+def excerpt_of(node: BaseNode) -> Excerpt:
     """Return what evidence needs of a node that was read."""
-    return Piece(
+    return Excerpt(
         node_id=node.node_id,
         text=node.get_content(),
         pages=node.metadata.get("pages") or (),
@@ -51,9 +51,9 @@ def piece_of(node: BaseNode) -> Piece:
     )
 
 
-def read_pieces(
-    found: Iterable[Found], passages: Mapping[tuple[View, str], BaseNode]
-) -> dict[str, Piece]:
+def read_excerpts(
+    found: Iterable[IndexHit], passages: Mapping[tuple[View, str], BaseNode]
+) -> dict[str, Excerpt]:
     """Return the nodes that were found, by id; what no index holds any more is left out.
 
     Most are parts of passages that were read already: of these only the places are read.
@@ -62,25 +62,25 @@ def read_pieces(
         found: what the arms found.
         passages: those that were read, by index and id.
     """
-    pieces: dict[str, Piece] = {}
+    excerpts: dict[str, Excerpt] = {}
     left = {}
     for one in found:
         if (one.view, one.node_id) in passages:
-            pieces[one.node_id] = piece_of(passages[one.view, one.node_id])
+            excerpts[one.node_id] = excerpt_of(passages[one.view, one.node_id])
         else:
             left[one.node_id] = one
     for view in dict.fromkeys(one.view for one in left.values()):
         ids = [key for key, one in left.items() if one.view is view]
         for key, place in view.snapshot.spans(ids).items():
-            pieces[key] = _part(left[key], place, passages.get((view, left[key].passage_id)))
-    others = fetch(left.keys() - pieces.keys(), lambda key: left[key].view)
-    return pieces | {key: piece_of(node) for key, node in others.items()}
+            excerpts[key] = _part(left[key], place, passages.get((view, left[key].passage_id)))
+    others = fetch(left.keys() - excerpts.keys(), lambda key: left[key].view)
+    return excerpts | {key: excerpt_of(node) for key, node in others.items()}
 
 
-def _part(found: Found, place: NodeSpan, passage: BaseNode | None) -> Piece:
+def _part(found: IndexHit, place: NodeSpan, passage: BaseNode | None) -> Excerpt:
     """Return the part of a passage that lies at a place of the document."""
     document_id, start, end, pages = place
-    whole = piece_of(passage) if passage is not None else None
+    whole = excerpt_of(passage) if passage is not None else None
     if (
         whole is not None
         and whole.span is not None
@@ -91,4 +91,4 @@ def _part(found: Found, place: NodeSpan, passage: BaseNode | None) -> Piece:
         text = whole.text[start - whole.span[0] : end - whole.span[0]]
     else:
         text = found.view.snapshot.text(document_id, start, end)
-    return Piece(found.node_id, text, pages, document_id, start, end)
+    return Excerpt(found.node_id, text, pages, document_id, start, end)
