@@ -20,8 +20,8 @@ from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, IndexExistsError, ModelNotFoundError
 from pipelines.file_names import printable
 from rag_app.answer.engine import CitedQueryEngine
+from rag_app.answer.limits import TokenLimits
 from rag_app.answer.prompts import load_prompts
-from rag_app.answer.request import TokenLimits
 from rag_app.arguments import check, check_each, check_keywords
 from rag_app.matching import (
     check_model,
@@ -556,7 +556,7 @@ class Index:
         model = llm or configured_llm(self._settings)
         if model is None:
             return None
-        from rag_app.answer.pieces import PieceWriter as ByModel
+        from rag_app.answer.written.pieces import PieceWriter as ByModel
 
         return ByModel(model, prompts=load_prompts(self._settings.prompts))
 
@@ -569,7 +569,7 @@ class Index:
                 "further queries are written by a language model, and none is named",
                 hint="name one with --llm or the setting llm",
             )
-        from rag_app.answer.queries import generate_queries
+        from rag_app.answer.written.queries import generate_queries
 
         prompts = load_prompts(self._settings.prompts)
         return lambda question: generate_queries(model, question, queries - 1, prompts=prompts)

@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -22,7 +22,7 @@ from pipelines.errors import ConfigError
 from rag_app.answer import compose
 from rag_app.answer.evidence import Evidence, IndexEvidence, NoEvidence
 from rag_app.answer.extractive import best_sentences, rank_sentences
-from rag_app.answer.generation import Generation
+from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import (
     DetailedRetriever,
     Plan,
@@ -33,7 +33,6 @@ from rag_app.answer.plan import (
 )
 from rag_app.answer.prompts import Prompts, load_prompts
 from rag_app.answer.refusal import Thresholds
-from rag_app.answer.request import TokenLimits
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
@@ -41,6 +40,9 @@ from rag_app.models.llm_usage import metered
 from rag_app.session import QuerySession
 from rag_app.store.protocol import Store
 from rag_app.turns import turn
+
+if TYPE_CHECKING:
+    from rag_app.answer.written.generation import Generation
 
 MAX_SENTENCES = 3
 P = ParamSpec("P")
@@ -121,7 +123,9 @@ class CitedQueryEngine(BaseQueryEngine):
             session = held.enter_context(self._session())
             found = self._find(query_bundle, session)
             watch.lap("retrieve")
-            asked = _Asked(query_bundle.query_str, found, self._evidence_in(session), watch, held)
+            asked = _Question(
+                query_bundle.query_str, found, self._evidence_in(session), watch, held
+            )
             response = self._respond(asked)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
@@ -132,7 +136,9 @@ class CitedQueryEngine(BaseQueryEngine):
             session = held.enter_context(await asyncio.to_thread(self._session))
             found = await self._afind(query_bundle, session)
             watch.lap("retrieve")
-            asked = _Asked(query_bundle.query_str, found, self._evidence_in(session), watch, held)
+            asked = _Question(
+                query_bundle.query_str, found, self._evidence_in(session), watch, held
+            )
             response = await self._arespond(asked, session)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
@@ -170,7 +176,7 @@ class CitedQueryEngine(BaseQueryEngine):
             result = await self._retriever.aretrieve(query)
         return retrieved_of(result, query.query_str, meter)
 
-    def _respond(self, asked: _Asked) -> RESPONSE_TYPE:
+    def _respond(self, asked: _Question) -> RESPONSE_TYPE:
         plan = self._plan(asked)
         generation = self._generation(plan, asked)
         if generation is None:
@@ -185,7 +191,7 @@ class CitedQueryEngine(BaseQueryEngine):
             asked.held.pop_all(),
         )
 
-    async def _arespond(self, asked: _Asked, session: QuerySession) -> RESPONSE_TYPE:
+    async def _arespond(self, asked: _Question, session: QuerySession) -> RESPONSE_TYPE:
         plan = await _in_thread(session, self._plan, asked)
         generation = await _in_thread(session, self._generation, plan, asked)
         if generation is None:
@@ -202,19 +208,22 @@ class CitedQueryEngine(BaseQueryEngine):
             asked.held.pop_all(),
         )
 
-    def _plan(self, asked: _Asked) -> Plan:
+    def _plan(self, asked: _Question) -> Plan:
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
         with turn.taken():
             return make_plan(asked.question, asked.found, asked.evidence, self._thresholds, scale)
 
-    def _generation(self, plan: Plan, asked: _Asked) -> Generation | None:
+    def _generation(self, plan: Plan, asked: _Question) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
             return None
+        # What a question without a model need not load.
+        from rag_app.answer.written.generation import Generation
+
         return Generation(
             self._llm, plan, asked.evidence, self._prompts, self._limits, asked.watch.first_words
         )
 
-    def _without_model(self, plan: Plan, asked: _Asked) -> Answer:
+    def _without_model(self, plan: Plan, asked: _Question) -> Answer:
         messages = self._prompts.messages
         if plan.verdict == "refuse":
             return compose.refused(plan.question, messages)
@@ -228,7 +237,7 @@ class CitedQueryEngine(BaseQueryEngine):
             chosen = best_sentences(best, self._max_sentences)
             return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
 
-    def _finish(self, answer: Answer, asked: _Asked) -> Answer:
+    def _finish(self, answer: Answer, asked: _Question) -> Answer:
         asked.watch.lap("answer")
         found = asked.found
         cost = found.cost
@@ -276,7 +285,7 @@ class _Watch:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Question:
     """One question on its way to an answer.
 
     Attributes:

@@ -16,7 +16,7 @@ from rag_app.answer.response import Answer, AnswerSentence, Citation, Mode, Outc
 _UNFINISHED = "the answer is still being streamed: read response_gen to its end first"
 
 
-class _Progress:
+class _StreamState:
     """How far a stream has come.
 
     What reads the stream knows this and not the response: a response that is dropped
@@ -40,7 +40,7 @@ class _Progress:
 class _Finished:
     """The fields of the finished answer, on a streamed one."""
 
-    _progress: _Progress
+    _progress: _StreamState
     response_txt: str | None
     metadata: dict[str, Any] | None
 
@@ -139,7 +139,7 @@ class StreamedAnswer(_Finished, StreamingResponse):
         source_nodes: list[NodeWithScore],
         held: ExitStack | None = None,
     ) -> None:
-        self._progress = _Progress(held, self._ended)
+        self._progress = _StreamState(held, self._ended)
         stream = _read(deltas, finish, self._progress)
         super().__init__(response_gen=stream, source_nodes=source_nodes)
 
@@ -193,7 +193,7 @@ class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
         source_nodes: list[NodeWithScore],
         held: ExitStack | None = None,
     ) -> None:
-        self._progress = _Progress(held, self._ended)
+        self._progress = _StreamState(held, self._ended)
         stream = _aread(deltas, finish, self._progress)
         super().__init__(response_gen=stream, source_nodes=source_nodes)
 
@@ -223,7 +223,7 @@ class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
             yield delta
 
 
-def _read(deltas: Iterator[str], finish: Callable[[str], Answer], progress: _Progress) -> Any:
+def _read(deltas: Iterator[str], finish: Callable[[str], Answer], progress: _StreamState) -> Any:
     try:
         with progress.held:
             for delta in deltas:
@@ -237,7 +237,7 @@ def _read(deltas: Iterator[str], finish: Callable[[str], Answer], progress: _Pro
 
 
 async def _aread(
-    deltas: AsyncIterator[str], finish: Callable[[str], Answer], progress: _Progress
+    deltas: AsyncIterator[str], finish: Callable[[str], Answer], progress: _StreamState
 ) -> Any:
     try:
         with progress.held:

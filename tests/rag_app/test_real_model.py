@@ -13,8 +13,8 @@ from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.schema import Document
 
 from pipelines.errors import LLMNotFoundError
-from rag_app.answer.marks import has_words
 from rag_app.answer.response import Answer
+from rag_app.answer.written.marks import has_words
 from rag_app.cli.app import run
 from rag_app.index import Index
 from rag_app.models.llm import SMALL_WINDOW, load_llm

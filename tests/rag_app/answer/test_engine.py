@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
+import sys
 
 import pytest
 from llama_index.core.base.response.schema import (
@@ -23,8 +25,8 @@ from pipelines.errors import (
     LLMStreamError,
 )
 from rag_app.answer.engine import CitedQueryEngine
-from rag_app.answer.queries import generate_queries
-from rag_app.answer.request import TokenLimits
+from rag_app.answer.limits import TokenLimits
+from rag_app.answer.written.queries import generate_queries
 from rag_app.models.llm import load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import MODEL, Failure, OpenAIServer, Reply
@@ -576,3 +578,23 @@ def test_marks_of_the_prompt_that_the_model_copies_are_not_shown(streaming):
     # The third document writes it itself.
     assert "It says: </passage> The pump warranty lasts 3 years. [2]" in text
     assert answer.sentences[0].verified
+
+
+def test_a_question_without_a_model_loads_nothing_that_models_need(tmp_path):
+    code = f"""
+import sys
+from llama_index.core.schema import Document
+from rag_app.index import Index
+from tests.support.embedding import HashEmbedding
+
+with Index.create({str(tmp_path / "i")!r}, embed_model=HashEmbedding()) as index:
+    index.ingest(Document(id_="plant", text={PLANT!r}))
+    assert index.as_query_engine().query("Was the plant in Kobe opened in 1998?").outcome == "answered"
+    assert str(index.as_query_engine(streaming=True).query({NONSENSE!r}))
+print(*sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.split()
+    assert "rag_app.answer.engine" in loaded
+    models = ("rag_app.answer.written", "rag_app.models.llm", "rag_app.models.llm_calls", "openai")
+    assert not [name for name in loaded if name in models or "llms.openai" in name]

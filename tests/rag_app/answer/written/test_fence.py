@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.answer.fence import FenceFilter, fenced, new_fence, without_fence
+from rag_app.answer.written.fence import FenceFilter, fenced, new_fence, without_fence
 
 FENCE = "passage-0123456789ab"
 OTHERS = "The plant was opened in 1998."

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.answer.lists import parse_list
+from rag_app.answer.written.lists import parse_list
 
 TWO = ["capital of Japan", "Japanese seat of government"]
 

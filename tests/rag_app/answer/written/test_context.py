@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipelines.text import count_tokens
-from rag_app.answer.context import (
+from rag_app.answer.written.context import (
     CUT_NOTE,
     DROPPED_NOTE,
     ELLIPSIS,

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from pipelines.text import content_words, script_of
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
-from rag_app.answer.facts import missing, numbers_and_dates
-from rag_app.answer.marks import MarkedSentence
 from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import share, subject_words
+from rag_app.answer.written.facts import missing, numbers_and_dates
+from rag_app.answer.written.marks import MarkedSentence
 from rag_app.passages import Sentence
 
 MAX_QUOTES = 3

@@ -11,12 +11,13 @@ from llama_index.core.llms.llm import LLM
 from pipelines.errors import LLMRequestError
 from pipelines.splitting import Span
 from pipelines.text import count_tokens, language_name, script_of
-from rag_app.answer.checks import Sent
-from rag_app.answer.context import Packed, pack
-from rag_app.answer.fence import fenced, label_of, new_fence
+from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts, fill
 from rag_app.answer.response import ContextReport
+from rag_app.answer.written.checks import Sent
+from rag_app.answer.written.context import Packed, pack
+from rag_app.answer.written.fence import fenced, label_of, new_fence
 from rag_app.models.llm_calls import model_name
 from rag_app.passages import Passage, Sentence
 
@@ -26,25 +27,6 @@ _LARGEST_ANCHOR = 0.9
 _ANCHORS_BY_WORDS = 3
 # What a chat template adds around each message.
 _TOKENS_PER_MESSAGE = 8
-
-
-@dataclass(frozen=True, slots=True)
-class TokenLimits:
-    """Tokens of context and answer.
-
-    Attributes:
-        max_context_tokens: of the passages, at most; ``None``: what the window leaves.
-        answer_tokens: kept free for the answer where the model does not say.
-        window_share: part of the window that is filled: our tokens (cl100k) are not the
-            model's own, and other tokenizers make more of the same text.
-        other_scripts_share: the same where the text is not in Latin script: models made
-            for English take up to twice as many tokens for Japanese.
-    """
-
-    max_context_tokens: int | None = None
-    answer_tokens: int = 512
-    window_share: float = 0.8
-    other_scripts_share: float = 0.5
 
 
 @dataclass(frozen=True)

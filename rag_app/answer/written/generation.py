@@ -10,16 +10,17 @@ from llama_index.core.llms.llm import LLM
 from pipelines.errors import LLMServerError
 from pipelines.text import content_words, sentence_spans
 from rag_app.answer import compose
-from rag_app.answer.checks import SentenceChecker
 from rag_app.answer.citations import CitationBook
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.extractive import rank_sentences
-from rag_app.answer.fence import FenceFilter
-from rag_app.answer.marks import AnswerFilter, has_words, sentences_with_marks
+from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
-from rag_app.answer.request import TokenLimits, build_request
 from rag_app.answer.response import Answer, AnswerSentence, Usage
+from rag_app.answer.written.checks import SentenceChecker
+from rag_app.answer.written.fence import FenceFilter
+from rag_app.answer.written.marks import AnswerFilter, has_words, sentences_with_marks
+from rag_app.answer.written.request import build_request
 from rag_app.models.llm_calls import ReplyStream, achat, chat, model_name
 from rag_app.models.llm_usage import Reply
 

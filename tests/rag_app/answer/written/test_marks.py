@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.text import sentence_spans
-from rag_app.answer.marks import AnswerFilter, has_words, numbers_of, sentences_with_marks
+from rag_app.answer.written.marks import AnswerFilter, has_words, numbers_of, sentences_with_marks
 
 REFUSAL = "NO_ANSWER"
 

@@ -13,15 +13,21 @@ import pytest
 from pipelines.documents import page_map, read_pdf
 from pipelines.page_map import Page
 from pipelines.text import content_words
-from rag_app.answer.checks import NEAREST_CITED, NO_CITATION, WEAK_SUPPORT, Sent, SentenceChecker
 from rag_app.answer.citations import CitationBook
-from rag_app.answer.marks import MarkedSentence
 from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import subject_words
+from rag_app.answer.written.checks import (
+    NEAREST_CITED,
+    NO_CITATION,
+    WEAK_SUPPORT,
+    Sent,
+    SentenceChecker,
+)
+from rag_app.answer.written.marks import MarkedSentence
 from rag_app.passages import Passage, sentences_of
 from tests.support.passages import FixedEvidence
 
-DATA = Path(__file__).parents[3] / "data"
+DATA = Path(__file__).parents[4] / "data"
 QUESTIONS = {
     row["id"]: row
     for row in map(json.loads, (DATA / "questions.jsonl").read_text(encoding="utf-8").splitlines())

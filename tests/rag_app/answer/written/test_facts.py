@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_app.answer.facts import missing, numbers_and_dates
+from rag_app.answer.written.facts import missing, numbers_and_dates
 
 
 @pytest.mark.parametrize(

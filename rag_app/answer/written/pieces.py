@@ -13,9 +13,9 @@ from llama_index.core.schema import BaseNode, IndexNode, MetadataMode, TextNode
 from pipelines.errors import RagError
 from pipelines.passages import piece_of
 from pipelines.text import language_name, sentence_spans
-from rag_app.answer.fence import fenced, new_fence, without_fence
-from rag_app.answer.lists import parse_list
 from rag_app.answer.prompts import Prompts, fill, load_prompts
+from rag_app.answer.written.fence import fenced, new_fence, without_fence
+from rag_app.answer.written.lists import parse_list
 from rag_app.models.llm_calls import chat
 from rag_app.models.llm_usage import Reply
 
