@@ -13,6 +13,7 @@ from typing import Any
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
 from pipelines.noted_sentences import NotedSentences
+from pipelines.splitting import Span
 from pipelines.text import sentence_spans, sentence_terms
 
 # Longer than the sentences that are searched (128): an answer should not stop at a comma.
@@ -143,10 +144,21 @@ def sentences_of(passages: Sequence[Passage], noted_of: NotedOf = lambda _: None
     return found
 
 
+def overlap(one: Span, other: Span) -> bool:
+    """Tell whether two spans of one text share a character."""
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def hull(spans: Iterable[Span]) -> Span:
+    """Return the smallest span that covers all of them."""
+    starts, ends = zip(*spans, strict=True)
+    return min(starts), max(ends)
+
+
 def _merge_spans(group: list[Passage]) -> list[Passage]:
     merged: list[Passage] = []
     for passage in sorted(group, key=_span):
-        if merged and _span(passage)[0] < _span(merged[-1])[1]:
+        if merged and overlap(_span(merged[-1]), _span(passage)):
             merged[-1] = _union(merged[-1], passage)
         else:
             merged.append(passage)
@@ -159,11 +171,12 @@ def _union(left: Passage, right: Passage) -> Passage:
     right_start, right_end = _span(right)
     best, other = (left, right) if left.rank <= right.rank else (right, left)
     tail = right.text[left_end - right_start :] if right_end > left_end else ""
+    start, end = hull((_span(left), _span(right)))
     return replace(
         best,
         node_ids=best.node_ids + other.node_ids,
-        start=left.start,
-        end=max(left_end, right_end),
+        start=start,
+        end=end,
         text=left.text + tail,
         heading=left.heading,
         page_label=left.page_label,
@@ -179,7 +192,7 @@ def _drop_repeated(group: list[Passage]) -> list[Passage]:
     return list(first.values())
 
 
-def _span(passage: Passage) -> tuple[int, int]:
+def _span(passage: Passage) -> Span:
     return passage.start or 0, passage.end or 0
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from pipelines.text import content_words
+from rag_app.store.bm25 import damping
 
 # BM25 over single sentences: a word rarely comes twice, and length says less than in
 # passages. Better than 1.2 and 0.75 on both sets of benchmarks/answers.py.
@@ -50,7 +51,7 @@ def _about_the_answer() -> frozenset[str]:
 
 
 def word_scores(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) -> list[float]:
-    """Return BM25's score of each text (a list of terms); 0 without a common term.
+    """Return a score of each text (a list of terms), as BM25 ranks them; 0 without a common term.
 
     ``weights`` are the IDF weights of the question's terms; the lengths are
     compared with the mean of ``texts``.
@@ -58,15 +59,14 @@ def word_scores(weights: Mapping[str, float], texts: Sequence[Sequence[str]]) ->
     lengths = [len(terms) for terms in texts]
     mean = math.fsum(lengths) / len(lengths) if any(lengths) else 1.0
     return [
-        _bm25(weights, Counter(terms), length / mean)
+        _bm25(weights, Counter(terms), damping(length, mean, _K1, _B))
         for terms, length in zip(texts, lengths, strict=True)
     ]
 
 
-def _bm25(weights: Mapping[str, float], counts: Counter[str], relative_length: float) -> float:
-    damping = _K1 * (1 - _B + _B * relative_length)
+def _bm25(weights: Mapping[str, float], counts: Counter[str], damped_by: float) -> float:
     return math.fsum(
-        weight * counts[term] * (_K1 + 1) / (counts[term] + damping)
+        weight * counts[term] / (counts[term] + damped_by)
         for term, weight in weights.items()
         if counts[term]
     )

@@ -8,6 +8,8 @@ from itertools import islice
 
 from llama_index.core.schema import BaseNode
 
+from pipelines.splitting import Span
+from rag_app.passages import hull, overlap
 from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.rankings import View
 
@@ -28,7 +30,7 @@ class Candidate:
     score: float
     members: list[Fused]
     view: View
-    window: tuple[int, int] | None = None
+    window: Span | None = None
 
     @property
     def id(self) -> str:
@@ -82,7 +84,7 @@ def collect(ranked: Iterable[tuple[Fused, BaseNode | None, View]], k: int) -> Ca
     return reading
 
 
-def window_of(node: BaseNode) -> tuple[int, int] | None:
+def window_of(node: BaseNode) -> Span | None:
     """Return the span of a sentence's window in its document; None for other nodes."""
     start, end = node.metadata.get("window_start"), node.metadata.get("window_end")
     if isinstance(start, int) and isinstance(end, int):
@@ -118,15 +120,14 @@ def _overlap(one: Candidate, other: Candidate) -> bool:
     if one.window is None or other.window is None:
         return False
     same = one.view is other.view and one.node.ref_doc_id == other.node.ref_doc_id
-    return same and one.window[0] < other.window[1] and other.window[0] < one.window[1]
+    return same and overlap(one.window, other.window)
 
 
 def _merge(reading: CandidateList, overlapping: list[Candidate], new: Candidate) -> None:
     """Widen the best of the overlapping passages by the others and by the new one."""
     best, *others = overlapping
     parts = [*overlapping, new]
-    windows = [part.window for part in parts if part.window is not None]
-    best.window = min(start for start, _ in windows), max(end for _, end in windows)
+    best.window = hull(part.window for part in parts if part.window is not None)
     best.members = sorted(
         (member for part in parts for member in part.members),
         key=lambda item: (-item.score, item.key),

@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +28,24 @@ from rag_app.store.segments import Bools, Counts, WordSegment
 K1 = 1.5
 B = 0.75
 Floats = npt.NDArray[np.float64]
+F = TypeVar("F", float, Floats)
 
 
 def idf(total: int, holding: int) -> float:
     """Return the weight of a term that so many nodes of all hold: above 0, the rarer the higher."""
     return math.log(1.0 + (total - holding + 0.5) / (holding + 0.5))
+
+
+def damping(length: F, mean: float, k1: float = K1, b: float = B) -> F:
+    """Return what is added to a term's count below the line, for one text or an array of them.
+
+    Args:
+        length: of the text, in terms.
+        mean: length of all texts.
+        k1: how soon a further occurrence adds nothing.
+        b: how much a long text is held back, 0 to 1.
+    """
+    return k1 * ((1.0 - b) + b * length / mean)
 
 
 class WordView:
@@ -48,8 +62,7 @@ class WordView:
         mean = total / self.count if total else 1.0
         self._frequencies: dict[int, int] = {}  # of the terms that were asked for
         self._norms: list[Floats] = [
-            K1 * ((1.0 - B) + B * segment.lengths.astype(np.float64) / mean)
-            for segment, _ in self.segments
+            damping(segment.lengths.astype(np.float64), mean) for segment, _ in self.segments
         ]
 
     def frequency(self, term: int) -> int:

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.passages import passages_of, sentences_of
+from rag_app.passages import hull, overlap, passages_of, sentences_of
 from tests.support.passages import node
 from tests.support.sentences import noted_at
 
@@ -88,3 +89,15 @@ def test_sentences_begin_where_it_is_known():
     passages = passages_of([span(0, 60)])
     told = sentences_of(passages, lambda passage: noted_at(passage.text, [0, 8, 40]))
     assert [(s.start, s.end) for s in told] == [(0, 8), (9, 39), (40, 60)]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [((0, 5), (4, 9), True), ((0, 9), (3, 4), True), ((0, 5), (5, 9), False)],
+)
+def test_spans_overlap_when_they_share_a_character(one, other, shared):
+    assert overlap(one, other) is overlap(other, one) is shared
+
+
+def test_the_hull_of_spans_covers_all_of_them():
+    assert hull([(4, 9), (0, 5), (2, 3)]) == (0, 9)

@@ -589,7 +589,8 @@ from tests.support.embedding import HashEmbedding
 
 with Index.create({str(tmp_path / "i")!r}, embed_model=HashEmbedding()) as index:
     index.ingest(Document(id_="plant", text={PLANT!r}))
-    assert index.as_query_engine().query("Was the plant in Kobe opened in 1998?").outcome == "answered"
+    answer = index.as_query_engine().query("Was the plant in Kobe opened in 1998?")
+    assert answer.outcome == "answered"
     assert str(index.as_query_engine(streaming=True).query({NONSENSE!r}))
 print(*sys.modules)
 """
