@@ -46,6 +46,8 @@ says whether the same call may succeed later without a change.
 
 from __future__ import annotations
 
+from pipelines.file_names import escaped
+
 
 class RagError(Exception):
     """Base of all errors: ``message`` says what and where, ``hint`` what to do."""
@@ -53,9 +55,9 @@ class RagError(Exception):
     retryable = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.hint = hint
+        # What it names comes from anywhere, and is printed by whoever catches it.
+        self.message, self.hint = escaped(message), escaped(hint)
+        super().__init__(self.message)
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message

@@ -32,6 +32,9 @@ _UNSEEN = re.compile(
     # Of a run of white space the first stays, unless it stands at an end of a name.
     f"|(?<![^/])(?:{_SPACE})|(?<={_SPACE})(?:{_SPACE})|(?:{_SPACE})(?![^/])"
 )
+_STEERING = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 _ESCAPE = re.compile(r"\\(?:\\|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 _EITHER = re.compile(rf"\\|{_UNSEEN.pattern}")
 
@@ -52,6 +55,14 @@ def original(printed: str) -> str:
 def storable(text: str) -> str:
     r"""Return the text as UTF-8 can hold it: a lone surrogate is written ``\uNNNN``."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def escaped(text: str) -> str:
+    """Return a message in which nothing steers a terminal and all is UTF-8; its lines stay.
+
+    Names in it should be printable already: this does not lead back to anything.
+    """
+    return _STEERING.sub(_escaped, text)
 
 
 def composed(text: str) -> str:

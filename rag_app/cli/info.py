@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.file_names import printable
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
@@ -54,7 +55,7 @@ def document(about: IndexInfo) -> dict[str, Any]:
     """Return the JSON document of ``rag info``."""
     config = asdict(about.config) | {"analysers": dict(about.config.analysers)}
     return {
-        "index": str(about.path),
+        "index": printable(about.path),
         "generation": about.generation,
         "bytes": about.bytes,
         "config": config,
@@ -84,7 +85,7 @@ def _show(out: Output, about: IndexInfo) -> None:
     config = about.config
     pages = sum(source.pages for source in about.sources)
     out.text(
-        f"{about.path}: {len(about.sources)} files, {pages} pages, "
+        f"{printable(about.path)}: {len(about.sources)} files, {pages} pages, "
         f"{about.bytes / _MB:.1f} MB, generation {about.generation}"
     )
     model = config.embed_model or "none (words only)"

@@ -220,7 +220,9 @@ def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> N
     for file in report.files:
         counts[file.status] = counts.get(file.status, 0) + 1
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
-    out.text(f"{index}: {said}; {report.embedded} texts embedded in {report.seconds:.1f} s")
+    out.text(
+        f"{printable(index)}: {said}; {report.embedded} texts embedded in {report.seconds:.1f} s"
+    )
 
 
 def _show_pieces(out: Output, report: IngestReport) -> None:

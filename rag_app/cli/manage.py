@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from pipelines.file_names import printable
 from rag_app.cli import options
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.help import Command, examples, help_when_alone
@@ -56,7 +57,9 @@ def remove(
                 current.out.text(f"removed {path(name)}")
         if report.unknown:
             unknown = ", ".join(report.unknown)
-            current.out.complain(f"error: not in {index}: {unknown} (rag info shows what is)")
+            current.out.complain(
+                f"error: not in {printable(index)}: {unknown} (rag info shows what is)"
+            )
             raise typer.Exit(ERROR)
 
 
@@ -102,7 +105,7 @@ def merge(
         else:
             pages = sum(source.pages for source in about.sources)
             current.out.text(
-                f"{into}: {len(about.sources)} files, {pages} pages, "
+                f"{printable(into)}: {len(about.sources)} files, {pages} pages, "
                 f"from {len(indexes)} indexes; nothing was embedded again"
             )
 
@@ -128,7 +131,7 @@ def cache_info(
             return
         total = sum(entry.bytes for entry in entries)
         current.out.text(
-            f"{kept.root}: {len(entries)} kept indexes, {total / _MB:.1f} MB "
+            f"{printable(kept.root)}: {len(entries)} kept indexes, {total / _MB:.1f} MB "
             f"of at most {kept.limit / _MB:.0f} MB"
         )
         if entries:
@@ -158,7 +161,7 @@ def cache_clear(
 
 def _cache_document(kept: IndexCache, entries: list[Kept]) -> dict[str, Any]:
     return {
-        "folder": str(kept.root),
+        "folder": printable(kept.root),
         "limit_bytes": kept.limit,
         "bytes": sum(entry.bytes for entry in entries),
         "indexes": [

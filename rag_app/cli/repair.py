@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from pipelines.errors import IndexDamagedError
+from pipelines.file_names import printable
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
@@ -46,7 +47,9 @@ def repair(
         if not report.ok:
             left = [file for file in report.files if file.outcome == "left_out"]
             what = _line(left[0]) if left else report.remaining[0].message
-            current.out.complain(f"error: {index} does not hold all that it held: {what}")
+            current.out.complain(
+                f"error: {printable(index)} does not hold all that it held: {what}"
+            )
             raise typer.Exit(ERROR)
 
 

@@ -376,3 +376,23 @@ def test_paths_that_the_system_refuses_are_one_line_from_the_shell(rag) -> None:
             done = rag(*command)
             assert (done.code, done.err.count("\n")) == (1, 1), (command, done.err)
             assert "bug" not in done.err
+
+
+@pytest.mark.usefixtures("place")
+def test_index_of_an_odd_name_from_the_shell_is_used_and_printed_as_an_escape(rag, pdfs) -> None:
+    odd = os.fsdecode(b"in\x1b[31m\ndex\xff")
+    done = [
+        rag("ingest", pdfs, "--index", odd),
+        rag("info", "--index", odd, "--verify"),
+        rag("merge", odd, "--into", f"{odd}2"),
+        rag("search", "seven tonnes", "--index", odd, "--index", f"{odd}2"),
+        rag("info", "--index", odd, "--json"),
+    ]
+    missing = rag("remove", "none.pdf", "--index", odd)
+    assert [one.code for one in (*done, missing)] == [0, 0, 0, 0, 0, 1]
+    for one in (*done, missing):
+        assert _is_plain(one.out + one.err), one
+    for one in (*done[:3], missing):
+        assert "in\\x1b[31m\\x0adex\\xff" in one.out + one.err
+    assert missing.err.count("\n") == 1
+    assert rag("info", "--index", f"{odd}none").code == 1

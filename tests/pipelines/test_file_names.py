@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import unicodedata
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pipelines.errors import RagError
 from pipelines.file_names import absolute, base_name, forms, meant, original, printable, storable
 
 ANY = st.text(st.characters(exclude_categories=()))
@@ -102,3 +104,12 @@ def test_stored_text_is_utf8_and_unchanged_where_it_was(text: str) -> None:
     stored = storable(text)
     assert stored.encode().decode() == stored
     assert stored == text or any("\ud800" <= char <= "\udfff" for char in text)
+
+
+@given(ANY)
+def test_errors_steer_no_terminal_and_are_utf8(text: str) -> None:
+    error = RagError(text, hint=text)
+    assert str(error).encode().decode() == str(error)
+    assert not any(unicodedata.category(c) in ("Cc", "Cs") for c in str(error) if c not in "\n\t")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.message, again.hint) == (error.message, error.hint)
