@@ -37,6 +37,7 @@ class _Rule:
         hint: what to write.
         optional: whether None means that it is not given.
         error: what is raised.
+        secret: whether a wrong value is not shown either.
     """
 
     fits: Callable[[Any], bool]
@@ -44,6 +45,7 @@ class _Rule:
     hint: str = ""
     optional: bool = True
     error: type[ConfigError] = ConfigError
+    secret: bool = False
 
 
 def _is(*kinds: type) -> Callable[[Any], bool]:
@@ -123,6 +125,7 @@ _RULES: Mapping[str, _Rule] = {
         optional=False,
     ),
     "question": _Rule(_is(str, QueryBundle), "a text", "", False),
+    "password": _Rule(_is(str), "a text", "it opens encrypted PDFs", secret=True),
     "prefer_documents": _Rule(_is(bool), "True, False or None"),
     **dict.fromkeys(("exist_ok", "prune", "strict", "streaming", "verify"), _FLAG),
 }
@@ -141,8 +144,9 @@ def check(function: str, **given: Any) -> None:
     for name, value in given.items():
         rule = _RULES[name]
         if not (rule.fits(value) or (value is None and rule.optional)):
+            shown = _shown(value, secret=rule.secret)
             raise rule.error(
-                f"{function}(): {name} is {_shown(value)}; it must be {rule.allowed}"
+                f"{function}(): {name} is {shown}; it must be {rule.allowed}"
                 + (" or None" if rule.optional and "None" not in rule.allowed else ""),
                 hint=rule.hint,
             )
@@ -179,9 +183,9 @@ def check_keywords(function: str, given: Iterable[str], known: Sequence[str]) ->
             )
 
 
-def _shown(value: object) -> str:
+def _shown(value: object, *, secret: bool = False) -> str:
     try:
-        text = repr(value)
+        text = "***" if secret else repr(value)
     except Exception:  # whatever a value of the user's does
         text = "a value that cannot be shown"
     short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -333,6 +333,7 @@ class Index:
             progress=progress,
             on_file=on_file,
             workers=workers,
+            password=password,
             timeout=timeout,
         )
         from rag_app.ingest import ingest

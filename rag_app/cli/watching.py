@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.file_names import base_name
+from pipelines.file_names import base_name, printable
 from rag_app.cli.progress import Watch
 from rag_app.cli.show import path
 
@@ -62,7 +62,7 @@ class IngestView:
         """Return what an interrupt leaves behind, in words."""
         inside = sum(report.status != "failed" for report in self.reports.values())
         of = f"{inside} of {self._given} files are" if self._given else "what was finished is"
-        return f"{of} in {self._index}; run the same command again to go on"
+        return f"{of} in {printable(self._index)}; run the same command again to go on"
 
 
 def line(file: FileReport) -> str:

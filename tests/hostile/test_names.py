@@ -323,7 +323,8 @@ def test_index_in_a_folder_that_is_no_utf8_is_made_merged_and_asked(tmp_path) ->
 
 
 def test_progress_on_a_terminal_prints_names_that_steer_nothing(names, monkeypatch) -> None:
-    from rag_app.cli.ingest import _progress
+    from rag_app.cli.progress import watch
+    from rag_app.cli.watching import IngestView
 
     class Terminal:
         encoding = "utf-8"
@@ -343,9 +344,11 @@ def test_progress_on_a_terminal_prints_names_that_steer_nothing(names, monkeypat
     monkeypatch.setenv("TERM", "dumb")  # the bar itself then writes no sequence
     _, topics = names
     stderr = Terminal()
-    with _progress(Output(Terminal(), stderr, json=False, quiet=False)) as tell:  # type: ignore[arg-type]
+    out = Output(Terminal(), stderr, json=False, quiet=False)  # type: ignore[arg-type]
+    view = IngestView(out, Path("index"))
+    with watch(out) as view.watch:
         for name in topics:
-            tell(name, "read", 1, 2)
+            view.progress(name, "read", 1, 2)
     assert "\x1b]0" not in "".join(stderr.written)
     assert "\u202e" not in "".join(stderr.written)
 

@@ -48,6 +48,9 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "origin": (*NEVER, None, 5),
     "callback_manager": (*NEVER, {}, "x", 0),
     "progress": (SimpleNamespace(), b"bytes", 5, "x", True),
+    "on_file": (SimpleNamespace(), b"bytes", 5, "x", True),
+    "password": (*NEVER, 5, ["secret"], b"secret"),
+    "session": (*NEVER, {}, "x", 0),
     "timeout": (*NEVER, None, -1, "5", True, float("nan"), float("inf")),
     "question": (*NEVER, None, 5, ["x"], ""),
     "prefer_documents": (*NEVER, 1, "yes"),
@@ -60,8 +63,11 @@ PUBLIC: dict[str, tuple[str, ...]] = {
     "create": ("path", "embed_model", "pipelines", "settings", "exist_ok"),
     "open": ("path", "embed_model", "settings"),
     "merge": ("into", "names", "embed_model", "settings"),
-    "ingest": ("pipelines", "llm", "prune", "progress", "workers", "timeout"),
-    "as_retriever": OF_A_RETRIEVER,
+    "ingest": (
+        *("pipelines", "llm", "prune", "progress"),
+        *("on_file", "workers", "password", "timeout"),
+    ),
+    "as_retriever": (*OF_A_RETRIEVER, "session"),
     "as_query_engine": (*OF_A_RETRIEVER, "streaming"),
     "explain": (*OF_A_RETRIEVER, "question", "top"),
     "info": ("verify",),
@@ -110,6 +116,7 @@ def test_wrong_value_is_an_error_that_names_function_argument_and_what_is_allowe
         return
     assert error.message.startswith(f"Index.{function}(): {name} is ")
     assert "must be" in error.message
+    assert "secret" not in str(error)
     assert isinstance(error, FilterError) == (name == "filters")
     assert not (tmp_path / "new").exists()
 
