@@ -362,7 +362,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-class _Kept:
+class _IdleProcesses:
     """Processes that wait for the next file."""
 
     def __init__(self) -> None:
@@ -400,7 +400,7 @@ class _Kept:
             self._idle.pop().forget()
 
 
-_kept = _Kept()
+_kept = _IdleProcesses()
 atexit.register(_kept.close)
 os.register_at_fork(after_in_child=_kept.after_fork)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -38,6 +38,7 @@ from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
 from rag_app.models.llm_usage import metered
 from rag_app.session import QuerySession
+from rag_app.stopwatch import Stopwatch
 from rag_app.store.protocol import Store
 from rag_app.turns import turn
 
@@ -119,11 +120,11 @@ class CitedQueryEngine(BaseQueryEngine):
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         with self._event(query_bundle) as event, ExitStack() as held:
-            watch = _Watch()
+            watch = Stopwatch()
             session = held.enter_context(self._session())
             found = self._find(query_bundle, session)
             watch.lap("retrieve")
-            asked = _Question(
+            asked = _QuestionState(
                 query_bundle.query_str, found, self._evidence_in(session), watch, held
             )
             response = self._respond(asked)
@@ -132,11 +133,11 @@ class CitedQueryEngine(BaseQueryEngine):
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         with self._event(query_bundle) as event, ExitStack() as held:
-            watch = _Watch()
+            watch = Stopwatch()
             session = held.enter_context(await asyncio.to_thread(self._session))
             found = await self._afind(query_bundle, session)
             watch.lap("retrieve")
-            asked = _Question(
+            asked = _QuestionState(
                 query_bundle.query_str, found, self._evidence_in(session), watch, held
             )
             response = await self._arespond(asked, session)
@@ -176,7 +177,7 @@ class CitedQueryEngine(BaseQueryEngine):
             result = await self._retriever.aretrieve(query)
         return retrieved_of(result, query.query_str, meter)
 
-    def _respond(self, asked: _Question) -> RESPONSE_TYPE:
+    def _respond(self, asked: _QuestionState) -> RESPONSE_TYPE:
         plan = self._plan(asked)
         generation = self._generation(plan, asked)
         if generation is None:
@@ -191,7 +192,7 @@ class CitedQueryEngine(BaseQueryEngine):
             asked.held.pop_all(),
         )
 
-    async def _arespond(self, asked: _Question, session: QuerySession) -> RESPONSE_TYPE:
+    async def _arespond(self, asked: _QuestionState, session: QuerySession) -> RESPONSE_TYPE:
         plan = await _in_thread(session, self._plan, asked)
         generation = await _in_thread(session, self._generation, plan, asked)
         if generation is None:
@@ -208,22 +209,21 @@ class CitedQueryEngine(BaseQueryEngine):
             asked.held.pop_all(),
         )
 
-    def _plan(self, asked: _Question) -> Plan:
+    def _plan(self, asked: _QuestionState) -> Plan:
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
         with turn.taken():
             return make_plan(asked.question, asked.found, asked.evidence, self._thresholds, scale)
 
-    def _generation(self, plan: Plan, asked: _Question) -> Generation | None:
+    def _generation(self, plan: Plan, asked: _QuestionState) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
             return None
         # What a question without a model need not load.
         from rag_app.answer.written.generation import Generation
 
-        return Generation(
-            self._llm, plan, asked.evidence, self._prompts, self._limits, asked.watch.first_words
-        )
+        first_words = partial(asked.watch.mark, "first_words")
+        return Generation(self._llm, plan, asked.evidence, self._prompts, self._limits, first_words)
 
-    def _without_model(self, plan: Plan, asked: _Question) -> Answer:
+    def _without_model(self, plan: Plan, asked: _QuestionState) -> Answer:
         messages = self._prompts.messages
         if plan.verdict == "refuse":
             return compose.refused(plan.question, messages)
@@ -237,7 +237,7 @@ class CitedQueryEngine(BaseQueryEngine):
             chosen = best_sentences(best, self._max_sentences)
             return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
 
-    def _finish(self, answer: Answer, asked: _Question) -> Answer:
+    def _finish(self, answer: Answer, asked: _QuestionState) -> Answer:
         asked.watch.lap("answer")
         found = asked.found
         cost = found.cost
@@ -250,7 +250,7 @@ class CitedQueryEngine(BaseQueryEngine):
             metadata=None,
             degraded=found.degraded,
             queries=found.queries,
-            timings_ms=asked.watch.timings(),
+            timings_ms={stage: round(ms, 1) for stage, ms in asked.watch.timings().items()},
         )
 
     def _streamed(self, deltas: Iterator[str], answer: Answer) -> StreamedAnswer:
@@ -264,28 +264,8 @@ class CitedQueryEngine(BaseQueryEngine):
         return AsyncStreamedAnswer(deltas(), lambda _: answer, answer.source_nodes)
 
 
-class _Watch:
-    """Milliseconds of each stage."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self._laps: dict[str, float] = {}
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self._laps[stage] = (now - self._last) * 1000
-        self._last = now
-
-    def first_words(self) -> None:
-        self._laps["first_words"] = (time.perf_counter() - self._start) * 1000
-
-    def timings(self) -> dict[str, float]:
-        total = (self._last - self._start) * 1000
-        return {stage: round(ms, 1) for stage, ms in {**self._laps, "total": total}.items()}
-
-
 @dataclass(frozen=True)
-class _Question:
+class _QuestionState:
     """One question on its way to an answer.
 
     Attributes:
@@ -299,7 +279,7 @@ class _Question:
     question: str
     found: Retrieved
     evidence: Evidence
-    watch: _Watch
+    watch: Stopwatch
     held: ExitStack = field(repr=False)
 
 

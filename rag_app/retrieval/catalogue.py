@@ -17,11 +17,11 @@ PASSAGES = "parent"
 # Passages that a user cut himself are searched among the parents.
 _KINDS = (PASSAGES, "passage")
 # Below this many passages a document, ranking passages is ranking documents already.
-LEAST_PASSAGES = 4
+MIN_PASSAGES_A_DOCUMENT = 4
 _FIRST_CHARACTERS = 2000
 # Reading the first pages of more documents would cost more than a query may; then
 # paths and titles alone name them.
-_MOST_FIRST_PAGES = 500
+_MAX_FIRST_PAGES = 500
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Catalogue:
     def applies(self) -> bool:
         """Tell whether there are documents to choose from, each of several passages."""
         count = sum(1 for passages in self.passages if passages)
-        return count > 1 and sum(self.passages) >= LEAST_PASSAGES * count
+        return count > 1 and sum(self.passages) >= MIN_PASSAGES_A_DOCUMENT * count
 
 
 class Catalogues:
@@ -84,7 +84,7 @@ def read_catalogue(snapshot: Snapshot) -> Catalogue:
         return catalogue
     strong = _positions(map(_own_names, sources))
     weak: Mapping[str, frozenset[int]] = {}
-    if len(sources) <= _MOST_FIRST_PAGES:
+    if len(sources) <= _MAX_FIRST_PAGES:
         weak = _positions(names_in(_first_page(snapshot, s.document_id)) for s in sources)
     return replace(catalogue, strong=strong, weak=weak)
 

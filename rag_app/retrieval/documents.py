@@ -29,14 +29,14 @@ from rag_app.retrieval.rankings import View
 from rag_app.store.protocol import Selection, Snapshot
 
 # A word that raises the odds less than e times names nothing.
-LEAST = 1.0
+MIN_LOG_ODDS_RATIO = 1.0
 _Z = 1.96
 # A word of the first page counts half: it may be there by chance.
 FIRST_PAGE_WEIGHT = 0.5
 # Documents with this share of the best one's score are named; with that share, best.
 TIERS = (0.5, 0.9)
 # One word of a path or title, or two of a first page, are the least that name a document.
-LEAST_SCORE = 1.0
+MIN_SCORE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def prefer(
         if catalogue.applies:
             scored += [(number, named) for named in score_documents(question, catalogue, view)]
     best = max((named.score for _, named in scored), default=0.0)
-    if best < LEAST_SCORE:
+    if best < MIN_SCORE:
         return views, Preference()
     narrowed = list(views)
     before: list[set[str]] = [set() for _ in views]
@@ -129,7 +129,7 @@ def _ratio(word: str, catalogue: Catalogue, snapshot: Snapshot) -> float | None:
         return None
     if word not in catalogue.ratios:
         ratio = _log_odds_ratio(word, strong, weak, catalogue, snapshot)
-        catalogue.ratios[word] = ratio if ratio >= LEAST else None
+        catalogue.ratios[word] = ratio if ratio >= MIN_LOG_ODDS_RATIO else None
     return catalogue.ratios[word]
 
 

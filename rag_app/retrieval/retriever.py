@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -30,6 +29,7 @@ from rag_app.retrieval.rankings import QueryVectors, Ranking, View
 from rag_app.retrieval.result import Degraded, RetrievalResult
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
 from rag_app.session import QuerySession
+from rag_app.stopwatch import Stopwatch
 from rag_app.store.protocol import IndexConfig, Store
 from rag_app.turns import turn
 
@@ -196,29 +196,29 @@ class StrategyRetriever(BaseRetriever):
         return views
 
     def _search(self, bundle: QueryBundle, views: Sequence[View]) -> RetrievalResult:
-        clock = _Clock()
+        clock = Stopwatch()
         self._check_kinds(views)
         refuse_filters_that_fit_nothing(views, [member.filters for member in self._members])
         question = clean_question(bundle.query_str)
         queries, degraded = self._queries(question)
-        clock.stop("queries")
+        clock.lap("queries")
         views, preference = self._prefer(question, views)
-        clock.stop("documents")
+        clock.lap("documents")
         planned = plan(self._strategy, queries, views)
         vectors = QueryVectors(_given_vectors(bundle, question))
         depth = max(self._strategy.depth, self._k)
         while True:
             rankings = run(planned, depth, vectors)
-            clock.stop("arms")
+            clock.lap("arms")
             fused = fuse(self._strategy, rankings)
             reading = read_candidates(fused, owners_of(rankings), self._k)
-            clock.stop("fusion")
+            clock.lap("fusion")
             if not _wants_more(reading, rankings, self._k, depth):
                 break
             depth *= 4
         degraded += self._failures(rankings)
         nodes = returned_nodes(reading.passages, rankings)
-        clock.stop("reading")
+        clock.lap("reading")
         return RetrievalResult(
             question=question,
             queries=queries,
@@ -229,7 +229,7 @@ class StrategyRetriever(BaseRetriever):
             reading=reading,
             preference=preference,
             degraded=degraded,
-            timings_ms=clock.finish(),
+            timings_ms=clock.timings(),
         )
 
     def _queries(self, question: str) -> tuple[list[str], list[Degraded]]:
@@ -320,22 +320,6 @@ class JoinedRetriever(StrategyRetriever):
         self._strict, self._query_generator = first._strict, first._query_generator
         self._check(session)
         BaseRetriever.__init__(self, callback_manager=callback_manager)
-
-
-class _Clock:
-    """Milliseconds by stage; a stage that comes again adds up."""
-
-    def __init__(self) -> None:
-        self._start = self._last = time.perf_counter()
-        self._spent: dict[str, float] = {}
-
-    def stop(self, stage: str) -> None:
-        now = time.perf_counter()
-        self._spent[stage] = self._spent.get(stage, 0.0) + 1000 * (now - self._last)
-        self._last = now
-
-    def finish(self) -> Mapping[str, float]:
-        return {**self._spent, "total": 1000 * (time.perf_counter() - self._start)}
 
 
 def _bundle(query: QueryType) -> QueryBundle:

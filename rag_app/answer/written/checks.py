@@ -20,13 +20,13 @@ from rag_app.passages import Sentence
 
 MAX_QUOTES = 3
 # A further quote must hold so much of the sentence that no earlier one holds.
-LEAST_GAIN = 0.25
+MIN_GAIN_SHARE = 0.25
 # Below it, a sentence shares too few of its words with what it cites to rest on it.
-LEAST_SUPPORT = 0.3
+MIN_SUPPORT_SHARE = 0.3
 # From both on, a passage is near enough to be cited for a sentence that cites none: share of
 # the words that some passage holds (the model's own tell no passage from another), and of all.
-ENOUGH_SUPPORT = 0.6
-ENOUGH_OF_ALL = 0.5
+MIN_SHARE_OF_KNOWN_WORDS = 0.6
+MIN_SHARE_OF_ALL_WORDS = 0.5
 
 NO_CITATION = "the model cites no passage here"
 NEAREST_CITED = "the model cites no passage here: the nearest in words is cited"
@@ -120,7 +120,7 @@ class SentenceChecker:
         while left and len(chosen) < MAX_QUOTES:
             gains = {id(s): self._gain(wanted, s) for s in left}
             best = min(left, key=lambda s: (-gains[id(s)], self._order.get(id(s), last)))
-            if chosen and gains[id(best)] < LEAST_GAIN:
+            if chosen and gains[id(best)] < MIN_GAIN_SHARE:
                 break
             chosen.append(best)
             left.remove(best)
@@ -137,7 +137,7 @@ class SentenceChecker:
         ]
         same_script = any(script_of(text) == script_of(source) for source in sources)
         words = self._words(text)
-        if same_script and words and share(words, self._held(sources)) < LEAST_SUPPORT:
+        if same_script and words and share(words, self._held(sources)) < MIN_SUPPORT_SHARE:
             problems.append(WEAK_SUPPORT)
         return problems
 
@@ -151,7 +151,10 @@ class SentenceChecker:
         if best is None:
             return None
         held = self._terms_of(best.text)
-        near = share(known, held) >= ENOUGH_SUPPORT and share(words, held) >= ENOUGH_OF_ALL
+        near = (
+            share(known, held) >= MIN_SHARE_OF_KNOWN_WORDS
+            and share(words, held) >= MIN_SHARE_OF_ALL_WORDS
+        )
         return best if near else None
 
     def _words(self, text: str) -> dict[str, float]:

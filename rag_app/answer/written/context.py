@@ -51,7 +51,7 @@ def pack(
         sentences: of each passage.
         anchors: of each passage the spans (in its text) that hit, best first.
         budget: tokens there is room for.
-        size: tokens that a passage takes with a given text, fence and label included.
+        size: tokens that a passage takes with a given text, delimiters and label included.
 
     Returns:
         The passages sent, best first, and the report. The sizes sum to at most ``budget``.

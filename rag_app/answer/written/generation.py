@@ -18,7 +18,7 @@ from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
 from rag_app.answer.response import Answer, AnswerSentence, Usage
 from rag_app.answer.written.checks import SentenceChecker
-from rag_app.answer.written.fence import FenceFilter
+from rag_app.answer.written.delimiters import DelimiterFilter
 from rag_app.answer.written.marks import AnswerFilter, has_words, sentences_with_marks
 from rag_app.answer.written.request import build_request
 from rag_app.models.llm_calls import ReplyStream, achat, chat, model_name
@@ -60,7 +60,9 @@ class Generation:
         self._ranked = [one.sentence for one in scored]
         self._request = build_request(plan, self._ranked, llm, prompts, limits)
         self._book = CitationBook(plan.passages, evidence)
-        self._fences = FenceFilter(self._request.fence, [passage.text for passage in plan.passages])
+        self._delimiters = DelimiterFilter(
+            self._request.delimiter, [passage.text for passage in plan.passages]
+        )
         self._filter = AnswerFilter(self._renumber, prompts.answer.refusal)
         self._stream = ReplyStream(llm, self._request.messages)
         self._said_first = False
@@ -83,7 +85,7 @@ class Generation:
 
     def replied(self, reply: Reply) -> Answer:
         """Return the checked answer of a whole reply."""
-        text = self._filter.feed(self._fences.feed(reply.text))
+        text = self._filter.feed(self._delimiters.feed(reply.text))
         return self._answer(text + self._close(), reply)
 
     def stream(self) -> Iterator[str]:
@@ -111,14 +113,14 @@ class Generation:
         return self._answer(text, self._stream.reply)
 
     def _shown(self, delta: str) -> str:
-        shown = self._filter.feed(self._fences.feed(delta))
+        shown = self._filter.feed(self._delimiters.feed(delta))
         if shown and not self._said_first:
             self._said_first = True
             self._on_first_words()
         return shown
 
     def _close(self) -> str:
-        last = self._filter.feed(self._fences.close()) + self._filter.close()
+        last = self._filter.feed(self._delimiters.close()) + self._filter.close()
         if self._filter.refused:
             return str(compose.refused(self._plan.question, self._prompts.messages))
         if not has_words(self._filter.raw):

@@ -7,7 +7,7 @@ import re
 
 from pipelines.text import normalise, sanitise
 
-LONGEST_ITEM = 400
+MAX_ITEM_CHARACTERS = 400
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.S | re.I)
 _FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
 _MARK = re.compile(
@@ -40,7 +40,7 @@ def parse_list(reply: str, limit: int, *, cut: bool = False) -> list[str]:
     for raw in found or _line_items(_whole_lines(text) if cut else text):
         item = " ".join(sanitise(raw).split()).strip(_AROUND)
         # Without a letter or digit it is no sentence; a very long one is an essay.
-        if any(map(str.isalnum, item)) and len(item) <= LONGEST_ITEM:
+        if any(map(str.isalnum, item)) and len(item) <= MAX_ITEM_CHARACTERS:
             items.setdefault(normalise(item), item)
     return list(items.values())[: max(limit, 0)]
 

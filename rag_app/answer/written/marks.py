@@ -16,8 +16,8 @@ _WORD = r"(?:(?i:passages?|sources?|documents?|docs?|refs?|citations?)|出典|�
 _INNER = rf"\s*(?:{_WORD}[.:]?\s*)?\d{{1,3}}(?:\s*[,，、;&-]\s*\d{{1,3}})*\s*"
 _MARK = re.compile(rf"[{re.escape(_OPEN)}]{_INNER}[\]】］]")
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*-\s*\d{1,3})?")
-_LONGEST_MARK = 32
-_LONGEST_RANGE = 20
+_MAX_MARK_CHARACTERS = 32
+_MAX_RANGE = 20
 _THINK, _UNTHINK = "<think>", "</think>"
 _QUOTING = " \t\n\"'`*「『“"
 
@@ -43,7 +43,7 @@ def numbers_of(mark: str) -> list[int]:
     for part in _NUMBERS.findall(mark):
         first, _, last = part.partition("-")
         start, end = int(first), int(last or first)
-        is_range = start <= end < start + _LONGEST_RANGE
+        is_range = start <= end < start + _MAX_RANGE
         numbers += range(start, end + 1) if is_range else [start, end]
     return list(dict.fromkeys(numbers))
 
@@ -153,7 +153,7 @@ def _ready(text: str) -> int:
     """Return how much of a text is certain: no open mark, no white space at its end."""
     ready = len(text)
     start = max(text.rfind(bracket) for bracket in _OPEN)
-    if start >= 0 and len(text) - start < _LONGEST_MARK and _may_become_mark(text[start:]):
+    if start >= 0 and len(text) - start < _MAX_MARK_CHARACTERS and _may_become_mark(text[start:]):
         ready = start
     return len(text[:ready].rstrip())
 

@@ -14,14 +14,14 @@ from pipelines.errors import RagError
 from pipelines.passages import piece_of
 from pipelines.text import language_name, sentence_spans
 from rag_app.answer.prompts import Prompts, fill, load_prompts
-from rag_app.answer.written.fence import fenced, new_fence, without_fence
+from rag_app.answer.written.delimiters import delimited, new_delimiter, without_delimiter
 from rag_app.answer.written.lists import parse_list
 from rag_app.models.llm_calls import chat
 from rag_app.models.llm_usage import Reply
 
 QUESTIONS = 3
 # A summary longer than a child is cut by most embedding models.
-LONGEST_SUMMARY = 1200
+MAX_SUMMARY_CHARACTERS = 1200
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class PieceWriter:
 
     def _ask(self, passage: BaseNode, system: str) -> Reply:
         text = passage.get_content(metadata_mode=MetadataMode.NONE)
-        fence = new_fence([text])
-        words = {"language": language_name(text), "count": self._questions, "fence": fence}
-        shown = fenced(fence, 1, "", text)
+        delimiter = new_delimiter([text])
+        words = {"language": language_name(text), "count": self._questions, "fence": delimiter}
+        shown = delimited(delimiter, 1, "", text)
         messages = [
             ChatMessage(role=MessageRole.SYSTEM, content=fill(system, **words)),
             ChatMessage(
@@ -94,13 +94,13 @@ class PieceWriter:
             ),
         ]
         reply = chat(self._llm, messages)
-        return replace(reply, text=without_fence(reply.text, fence, [text]))
+        return replace(reply, text=without_delimiter(reply.text, delimiter, [text]))
 
 
 def _summary(reply: Reply) -> str:
     """Return the whole sentences of a summary; of one that was cut in its first, what there is."""
     text = " ".join(reply.text.split())
-    cut = reply.cut or len(text) > LONGEST_SUMMARY
-    text = text[:LONGEST_SUMMARY]
+    cut = reply.cut or len(text) > MAX_SUMMARY_CHARACTERS
+    text = text[:MAX_SUMMARY_CHARACTERS]
     spans = sentence_spans(text)
     return text[: spans[-1][0]].rstrip() if cut and len(spans) > 1 else text

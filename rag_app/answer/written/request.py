@@ -1,4 +1,4 @@
-"""What a language model is sent: the passages that fit its window, fenced, and the question."""
+"""What a language model is sent: the passages that fit its window, delimited, and the question."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rag_app.answer.prompts import Prompts, fill
 from rag_app.answer.response import ContextReport
 from rag_app.answer.written.checks import Sent
 from rag_app.answer.written.context import Packed, pack
-from rag_app.answer.written.fence import fenced, label_of, new_fence
+from rag_app.answer.written.delimiters import delimited, label_of, new_delimiter
 from rag_app.models.llm_calls import model_name
 from rag_app.passages import Passage, Sentence
 
 # A match that is nearly the whole passage tells nothing about where to cut.
-_LARGEST_ANCHOR = 0.9
+_MAX_ANCHOR_SHARE = 0.9
 # Without children that hit, the passage is cut around the sentences nearest to the question.
 _ANCHORS_BY_WORDS = 3
 # What a chat template adds around each message.
@@ -37,13 +37,13 @@ class ModelRequest:
         messages: for the model.
         sent: the passages, in the order of the numbers given to the model.
         report: what was used and cut.
-        fence: the word that fences the passages.
+        delimiter: the word that delimiters the passages.
     """
 
     messages: list[ChatMessage]
     sent: list[Sent]
     report: ContextReport
-    fence: str
+    delimiter: str
 
 
 def build_request(
@@ -61,8 +61,8 @@ def build_request(
     Raises:
         LLMRequestError: there is no room for even one sentence.
     """
-    fence = new_fence([passage.text for passage in plan.passages])
-    empty = _messages(plan.question, prompts, fence, "")
+    delimiter = new_delimiter([passage.text for passage in plan.passages])
+    empty = _messages(plan.question, prompts, delimiter, "")
     overhead = sum(count_tokens(str(m.content)) + _TOKENS_PER_MESSAGE for m in empty)
     latin = script_of("\n".join(passage.text for passage in plan.passages)) == "latin"
     share = limits.window_share if latin else limits.other_scripts_share
@@ -70,7 +70,7 @@ def build_request(
 
     def size(passage: Passage, text: str) -> int:
         # The number is not known yet: two digits are room enough.
-        return count_tokens(fenced(fence, 99, label_of(passage), text) + "\n\n")
+        return count_tokens(delimited(delimiter, 99, label_of(passage), text) + "\n\n")
 
     sentences = [[s for s in plan.sentences if s.passage == i] for i in range(len(plan.passages))]
     anchors = [_anchors(p, i, ranked) for i, p in enumerate(plan.passages)]
@@ -82,21 +82,21 @@ def build_request(
             hint="set llm_context_window to what the model really reads, or a lower llm_max_tokens",
         )
     blocks = [
-        fenced(fence, number, label_of(plan.passages[one.passage]), one.text)
+        delimited(delimiter, number, label_of(plan.passages[one.passage]), one.text)
         for number, one in enumerate(packed, start=1)
     ]
     return ModelRequest(
-        messages=_messages(plan.question, prompts, fence, "\n\n".join(blocks)),
+        messages=_messages(plan.question, prompts, delimiter, "\n\n".join(blocks)),
         sent=[_sent(plan, one) for one in packed],
         report=report,
-        fence=fence,
+        delimiter=delimiter,
     )
 
 
-def _messages(question: str, prompts: Prompts, fence: str, passages: str) -> list[ChatMessage]:
+def _messages(question: str, prompts: Prompts, delimiter: str, passages: str) -> list[ChatMessage]:
     answer = prompts.answer
     system = fill(answer.system, language=language_name(question), refusal=answer.refusal)
-    user = fill(answer.user, fence=fence, passages=passages, question=question)
+    user = fill(answer.user, fence=delimiter, passages=passages, question=question)
     return [
         ChatMessage(role=MessageRole.SYSTEM, content=system),
         ChatMessage(role=MessageRole.USER, content=user),
@@ -120,7 +120,7 @@ def _anchors(passage: Passage, index: int, ranked: Sequence[Sentence]) -> list[S
     for match in passage.matches:
         if match.start is None or match.end is None or passage.start is None:
             continue
-        if match.end - match.start < _LARGEST_ANCHOR * len(passage.text):
+        if match.end - match.start < _MAX_ANCHOR_SHARE * len(passage.text):
             hits.append((match.start - passage.start, match.end - passage.start))
     nearest = [s for s in ranked if s.passage == index][:_ANCHORS_BY_WORDS]
     return hits or [(s.start, s.end) for s in nearest]

@@ -8,7 +8,7 @@ import pytest
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from rag_app.retrieval.catalogue import Catalogues, read_catalogue
-from rag_app.retrieval.documents import LEAST, TIERS, lower_log_odds_ratio
+from rag_app.retrieval.documents import MIN_LOG_ODDS_RATIO, TIERS, lower_log_odds_ratio
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES
 from rag_app.store.snapshot import SqliteSnapshot
@@ -215,7 +215,7 @@ def test_several_indexes_are_preferred_by_the_best_of_all(build):
     ],
 )
 def test_a_word_names_documents_only_when_that_is_no_chance(counts, above):
-    assert (lower_log_odds_ratio(*counts) >= LEAST) is above
+    assert (lower_log_odds_ratio(*counts) >= MIN_LOG_ODDS_RATIO) is above
 
 
 def test_a_word_that_stands_once_by_chance_prefers_nothing(build):

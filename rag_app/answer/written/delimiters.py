@@ -1,4 +1,4 @@
-"""Text of documents, fenced as data: it cannot close its own fence, and no fence is shown."""
+"""Text of documents, delimited as data: it cannot end its own block, and no delimiter is shown."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from rag_app.passages import Passage
 
-_LONGEST_LABEL = 160
+_MAX_LABEL_CHARACTERS = 160
 # More than the longest mark: number, label and what is around them.
-_LONGEST_MARK = 300
+_MAX_MARK_CHARACTERS = 300
 _ATTRIBUTES = r"""(?:[ \t]+(?:number|source)[ \t]*=[ \t]*(?:"[^"<>\n]*"|\d+))*[ \t]*/?"""
 _HALF = re.compile(
     rf"""{_ATTRIBUTES}(?:[ \t]+(?:nu?m?b?e?r?|so?u?r?c?e?)(?:[ \t]*=[ \t]*(?:"[^"]*)?)?)?"""
@@ -21,17 +21,17 @@ _ANY_MARK = re.compile(rf"</?\s*{_NAME}", re.I)
 _UNSAFE = re.compile(r'[<>"\x00-\x1f\x7f\[\]]+')
 
 
-def new_fence(texts: Sequence[str]) -> str:
+def new_delimiter(texts: Sequence[str]) -> str:
     """Return a word for the marks that stands in none of the texts and cannot be guessed."""
     while True:
-        fence = f"{_NAME}-{secrets.token_hex(6)}"
-        if not any(fence in text for text in texts):
-            return fence
+        delimiter = f"{_NAME}-{secrets.token_hex(6)}"
+        if not any(delimiter in text for text in texts):
+            return delimiter
 
 
-def fenced(fence: str, number: int, label: str, text: str) -> str:
+def delimited(delimiter: str, number: int, label: str, text: str) -> str:
     """Return a text between its marks, with its number and where it is from."""
-    return f'<{fence} number="{number}" source="{label}">\n{text}\n</{fence}>'
+    return f'<{delimiter} number="{number}" source="{label}">\n{text}\n</{delimiter}>'
 
 
 def label_of(passage: Passage) -> str:
@@ -42,25 +42,25 @@ def label_of(passage: Passage) -> str:
     page = passage.page_label or (str(passage.pages[0]) if passage.pages else "")
     parts = [passage.file, f"page {page}" if page else "", passage.title, passage.heading]
     line = ", ".join(dict.fromkeys(part for part in parts if part))
-    return " ".join(_UNSAFE.sub(" ", line).split())[:_LONGEST_LABEL]
+    return " ".join(_UNSAFE.sub(" ", line).split())[:_MAX_LABEL_CHARACTERS]
 
 
-class FenceFilter:
+class DelimiterFilter:
     """A model's text without the marks of the passages that it copied from its prompt.
 
-    The word of the fence stands in no document, so it goes wherever it stands. Marks
+    The word of the delimiter stands in no document, so it goes wherever it stands. Marks
     with another word go too, unless a document writes such marks itself: then they
     may be a quote.
 
     Args:
-        fence: the word that fenced the passages.
-        texts: what was fenced.
+        delimiter: the word that delimited the passages.
+        texts: what was delimited.
     """
 
-    def __init__(self, fence: str, texts: Sequence[str]) -> None:
+    def __init__(self, delimiter: str, texts: Sequence[str]) -> None:
         self._held = ""
-        self._fence = fence
-        word = re.escape(fence)
+        self._delimiter = delimiter
+        word = re.escape(delimiter)
         theirs = any(_ANY_MARK.search(text) for text in texts)
         copied = "" if theirs else rf"|(?i:</?[ \t]*{_NAME}(?:-\w*)?{_ATTRIBUTES}>)"
         self._mark = re.compile(rf"</?[ \t]*{word}{_ATTRIBUTES}>?|{word}{copied}")
@@ -86,20 +86,20 @@ class FenceFilter:
         """Return the ends of what is held that may become a mark."""
         last = max(self._held.rfind("<"), 0)
         tail = self._held[last:]
-        words = (self._held[-n:] for n in range(1, len(self._fence)))
-        begun = [word for word in words if self._fence.startswith(word)]
+        words = (self._held[-n:] for n in range(1, len(self._delimiter)))
+        begun = [word for word in words if self._delimiter.startswith(word)]
         return [tail, *begun] if _may_go_on(tail) else begun
 
     def _is_half(self, tail: str) -> bool:
         if not tail.startswith("<"):
             # "passage" alone is a word like any other.
             return len(tail) > _NO_WORD
-        plain, mark = _plain(tail), f"<{self._fence}"
+        plain, mark = _plain(tail), f"<{self._delimiter}"
         return mark.startswith(plain) or bool(_HALF.fullmatch(plain.removeprefix(mark)))
 
 
 def _may_go_on(text: str) -> bool:
-    if ">" in text or "\n" in text or len(text) > _LONGEST_MARK:
+    if ">" in text or "\n" in text or len(text) > _MAX_MARK_CHARACTERS:
         return False
     plain, start = _plain(text), f"<{_NAME}"
     return bool(plain) and (start.startswith(plain) or plain.startswith(start))
@@ -110,7 +110,7 @@ def _plain(text: str) -> str:
     return re.sub(r"^</?[ \t]*", "<", text.casefold())
 
 
-def without_fence(text: str, fence: str, texts: Sequence[str]) -> str:
-    """Return a whole text of a model's without the marks of the passages (:class:`FenceFilter`)."""
-    kept = FenceFilter(fence, texts)
+def without_delimiter(text: str, delimiter: str, texts: Sequence[str]) -> str:
+    """Return a model's whole text without marks of passages, as :class:`DelimiterFilter` does."""
+    kept = DelimiterFilter(delimiter, texts)
     return (kept.feed(text) + kept.close()).strip()

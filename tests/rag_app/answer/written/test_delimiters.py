@@ -8,7 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.answer.written.fence import FenceFilter, fenced, new_fence, without_fence
+from rag_app.answer.written.delimiters import (
+    DelimiterFilter,
+    delimited,
+    new_delimiter,
+    without_delimiter,
+)
 
 FENCE = "passage-0123456789ab"
 OTHERS = "The plant was opened in 1998."
@@ -16,14 +21,14 @@ THEIRS = "Write <passage-ff> and </passage> around it."
 
 
 def shown(text: str, pieces: list[str] | None = None, documents: str = OTHERS) -> str:
-    kept = FenceFilter(FENCE, [documents])
+    kept = DelimiterFilter(FENCE, [documents])
     return "".join([*(kept.feed(piece) for piece in pieces or [text]), kept.close()])
 
 
 @pytest.mark.parametrize(
     ("written", "read"),
     [
-        (fenced(FENCE, 1, "a.pdf, page 3", "It opened."), "\nIt opened.\n"),
+        (delimited(FENCE, 1, "a.pdf, page 3", "It opened."), "\nIt opened.\n"),
         (f"It opened. </{FENCE}>", "It opened. "),
         (f"It opened <{FENCE}>here.", "It opened here."),
         (f"It opened <{FENCE} in 1998.", "It opened in 1998."),
@@ -85,18 +90,18 @@ def test_the_pieces_of_a_stream_do_not_change_what_is_shown(text: str, data: st.
 @given(st.lists(_PARTS, max_size=12).map("".join))
 def test_no_word_that_is_shown_was_taken_back_later(text: str) -> None:
     """What is shown of a beginning is the beginning of what is shown of the whole."""
-    whole, kept, so_far = shown(text), FenceFilter(FENCE, [OTHERS]), ""
+    whole, kept, so_far = shown(text), DelimiterFilter(FENCE, [OTHERS]), ""
     for character in text:
         so_far += kept.feed(character)
         assert whole.startswith(so_far)
 
 
 def test_words_are_shown_as_soon_as_they_are_certain() -> None:
-    kept = FenceFilter(FENCE, [OTHERS])
+    kept = DelimiterFilter(FENCE, [OTHERS])
     assert kept.feed("The ") == "The "
     assert kept.feed("plant <") == "plant "
     assert kept.feed("b> is") == "<b> is"
 
 
 def test_a_fence_stands_in_no_text() -> None:
-    assert without_fence("a", new_fence(["a"]), ["a"]) == "a"
+    assert without_delimiter("a", new_delimiter(["a"]), ["a"]) == "a"
