@@ -128,13 +128,13 @@ def test_a_failed_conversion_is_not_tried_again(
 def test_the_graphs_used_longest_ago_go_first(tmp_path: Path) -> None:
     import os
 
-    for age, name in enumerate(("new", "old", "older")):
-        graph = tmp_path / name
+    new, old, older, users = (tmp_path / name for name in ("a" * 32, "b" * 32, "c" * 32, "mine"))
+    for age, graph in enumerate((new, old, older, users)):
         graph.mkdir()
         (graph / "model.xml").write_bytes(b"x" * 100)
         os.utime(graph, (1000 - age, 1000 - age))
-    convert._prune(tmp_path, 150, keep=tmp_path / "older")
-    assert {path.name for path in tmp_path.iterdir()} == {"older"}
+    convert._prune(tmp_path, 150, keep=older)
+    assert set(tmp_path.iterdir()) == {older, users}
 
 
 def test_vectors_that_disagree_are_refused_and_the_finding_is_kept(
