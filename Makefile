@@ -8,7 +8,7 @@ LOCK   := requirements.lock
 DEMO_EN := To what sum did the allowance for ground works at the tower grow?
 DEMO_JA := 所定労働時間は１日何時間ですか。
 
-.PHONY: demo test explore check lint types layers format bench clean help
+.PHONY: demo test explore light check lint types layers format bench clean help
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -35,6 +35,22 @@ test: $(VENV)/.dev  ## the whole suite, with coverage
 
 explore: $(VENV)/.dev  ## the property tests with new examples, more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m hypothesis
+
+LIGHT := .venv-light
+
+$(LIGHT)/.made: requirements-light.lock
+	rm -rf $(LIGHT)
+	$(PYTHON) -m venv $(LIGHT)
+	$(LIGHT)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r $<
+	touch $@
+
+light: $(VENV)/.dev $(LIGHT)/.made  ## the light install, made anew and tried on PDFs and the samples
+	$(LIGHT)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall .
+	@du -sh $(LIGHT) $(VENV)
+	@$(LIGHT)/bin/rag ingest data --index .rag/light
+	@$(LIGHT)/bin/rag ask --index .rag/light --no-stream "$(DEMO_EN)"
+	@$(LIGHT)/bin/rag ask --index .rag/light --no-stream "$(DEMO_JA)"
+	RAG_LIGHT_PYTHON=$(abspath $(LIGHT)/bin/python) $(BIN)/python -m pytest tests/install
 
 check: lint types layers  ## lint, types and layers
 
@@ -68,4 +84,4 @@ bench: $(VENV)/.dev $(PEERS)/.made  ## quality and speed beside the peers; hours
 	$(BIN)/python -m benchmarks.speed table
 
 clean:  ## remove the environment and what the demo made
-	rm -rf $(VENV) .rag .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) $(LIGHT) .rag .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

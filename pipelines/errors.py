@@ -8,7 +8,8 @@ says whether the same call may succeed later without a change.
     RagError
     ├── ConfigError             a setting, an option or an argument is wrong
     │   ├── FilterError         a filter names an unknown key, or compares what cannot be compared
-    │   └── FusionError         weights or k that no fusion can use
+    │   ├── FusionError         weights or k that no fusion can use
+    │   └── NotInstalledError   it needs a package that is not installed
     ├── ReadError               one file could not be read (the others go on)
     │   ├── EncryptedError      it needs a password
     │   ├── DamagedError        truncated, or no PDF inside
@@ -81,6 +82,10 @@ class FilterError(ConfigError):
 
 class FusionError(ConfigError):
     """Weights or a constant that no fusion can use."""
+
+
+class NotInstalledError(ConfigError):
+    """What was asked for needs a package that is not installed."""
 
 
 class ReadError(RagError):

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from pipelines.errors import NotInstalledError
+from pipelines.optional import TORCH, needed
 from rag_app.models.engine import Engine
 from rag_app.models.folder import write_private
 from rag_app.models.recipe import UnsupportedModelError
@@ -37,20 +39,29 @@ SENTENCES = (
 )
 
 
-def check_agreement(engine: Engine, cache_dir: Path) -> None:
+def check_agreement(engine: Engine, cache_dir: Path, *, required: bool = True) -> None:
     """Check an engine against the reference, once; remember what was found.
 
     Args:
         engine: what is to be checked.
         cache_dir: where the finding is kept.
+        required: False: an engine that cannot be checked, because torch is not
+            installed, is used with a warning.
 
     Raises:
         UnsupportedModelError: its vectors are not the reference's.
+        NotInstalledError: torch is not installed, and the check is required.
     """
     path = cache_dir / "models" / f"{_key(engine)}.json"
     cosine = _remembered(path)
     if cosine is None:
-        cosine = least_cosine(engine)
+        try:
+            cosine = least_cosine(engine)
+        except NotInstalledError as error:
+            if required:
+                raise
+            _log.warning("used unchecked: %s", error.message)
+            return
         write_private(path, json.dumps({"least_cosine": cosine}).encode())
         _log.info("least cosine with the reference: %.5f", cosine)
     if cosine < LEAST_COSINE:
@@ -68,13 +79,21 @@ def least_cosine(engine: Engine) -> float:
 
 
 def reference_vectors(engine: Engine) -> Vectors:
-    """Compute the reference's vectors of the sentences (imports torch)."""
-    from rag_app.models.reference import load_reference
+    """Compute the reference's vectors of the sentences (imports torch).
+
+    Raises:
+        NotInstalledError: torch is not installed.
+    """
+    folder = engine.config.folder
+    with needed(
+        f"comparing the embedding model {folder.name} with torch, once,",
+        *TORCH,
+        otherwise='set embed_runtime = "openvino" to use it unchecked',
+    ):
+        from rag_app.models.reference import load_reference
 
     _log.info("comparing with torch, once; this takes some seconds")
-    model = load_reference(
-        engine.config.folder, max_tokens=engine.config.recipe.max_tokens, device="cpu"
-    )
+    model = load_reference(folder, max_tokens=engine.config.recipe.max_tokens, device="cpu")
     return np.array(model.get_text_embedding_batch(list(SENTENCES)), dtype=np.float32)
 
 

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pipelines.optional import TORCH, needed
 from rag_app.models.folder import ModelFolder, write_private
 from rag_app.models.recipe import UnsupportedModelError
 from rag_app.models.runtime import import_openvino
@@ -38,6 +39,7 @@ def converted_graph(folder: ModelFolder, cache_dir: Path, *, limit_mb: int) -> P
 
     Raises:
         UnsupportedModelError: it does not convert, or cannot be written.
+        NotInstalledError: torch, which converts it, is not installed.
     """
     home = cache_dir / "models" / "graphs"
     version = import_openvino().__version__
@@ -74,9 +76,10 @@ def _convert_into(target: Path, name: str, folder: ModelFolder) -> None:
 
 def _convert(folder: ModelFolder, path: Path) -> None:
     ov = import_openvino()
-    import torch
+    with needed(f"converting the embedding model {folder.name}, once,", *TORCH):
+        import torch
 
-    from rag_app.models.reference import load_reference, quiet
+        from rag_app.models.reference import load_reference, quiet
 
     transformer = load_reference(folder, device="cpu").transformer
 

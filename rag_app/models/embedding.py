@@ -11,6 +11,7 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError
+from pipelines.optional import TORCH, needed
 from rag_app.models.folder import locate
 from rag_app.models.identity import EmbeddingIdentity
 from rag_app.models.known import find_by_name
@@ -35,6 +36,7 @@ def load_embedding(
     Raises:
         ModelNotFoundError: it is not on this machine; the error says what to do.
         EmbeddingError: it cannot be used.
+        NotInstalledError: it is computed by torch, which is not installed.
     """
     if settings.embed_runtime == "torch":
         return _load_torch(settings)
@@ -46,8 +48,7 @@ def load_embedding(
                 f"OpenVINO does not serve the embedding model {settings.embed_model}: {reason}",
                 hint='set embed_runtime = "auto" or "torch"',
             ) from reason
-        _log.warning("torch computes the embedding model %s: %s", settings.embed_model, reason)
-        return _load_torch(settings)
+        return _load_torch(settings, str(reason))
 
 
 def _load_openvino(settings: Settings, loading: Future[LoadedEngine] | None) -> BaseEmbedding:
@@ -62,10 +63,14 @@ def _load_openvino(settings: Settings, loading: Future[LoadedEngine] | None) -> 
     )
 
 
-def _load_torch(settings: Settings) -> BaseEmbedding:
+def _load_torch(settings: Settings, reason: str = "") -> BaseEmbedding:
     folder = find_model(settings)
-    from rag_app.models.reference import load_reference
+    why = f"OpenVINO does not serve it: {reason}" if reason else 'embed_runtime is "torch"'
+    with needed(f"the embedding model {settings.embed_model} ({why})", *TORCH):
+        from rag_app.models.reference import load_reference
 
+    if reason:
+        _log.warning("torch computes the embedding model %s: %s", settings.embed_model, reason)
     query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
     precision = settings.embed_precision
     return load_reference(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import ModelNotFoundError
+from pipelines.optional import needed
 from rag_app.models.known import KnownModel, find_by_name, find_by_sha256
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -197,8 +198,13 @@ def _package_folder(module: str) -> Path | None:
 
 
 def _hub_folder(name: str, *, download: bool) -> Path:
-    from huggingface_hub import snapshot_download
-    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+    with needed(
+        f"embed_model: finding {name} by its name on the hub",
+        "huggingface-hub",
+        otherwise="give a local folder; minilm is always here",
+    ):
+        from huggingface_hub import snapshot_download
+        from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
 
     try:
         return Path(

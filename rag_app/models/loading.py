@@ -49,6 +49,7 @@ def load_engine(settings: Settings) -> LoadedEngine:
     Raises:
         ModelNotFoundError: the model is not on this machine.
         UnsupportedModelError: OpenVINO does not serve it.
+        NotInstalledError: it must be converted or checked by torch, which is not installed.
     """
     folder = find_model(settings)
     recipe = read_recipe(folder, settings.embed_max_tokens)
@@ -57,7 +58,7 @@ def load_engine(settings: Settings) -> LoadedEngine:
         graph = converted_graph(folder, settings.cache_dir, limit_mb=settings.cache_limit_mb)
     precision = choose_precision(settings.embed_precision)
     engine = Engine(EngineConfig(folder, recipe, precision, settings.embed_threads, graph))
-    check_agreement(engine, settings.cache_dir)
+    check_agreement(engine, settings.cache_dir, required=settings.embed_runtime != "openvino")
     query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
     identity = EmbeddingIdentity(
         name=folder.canonical_name,

@@ -8,11 +8,14 @@ from types import SimpleNamespace
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.schema import NodeWithScore, QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
-from llama_index.retrievers.bm25 import BM25Retriever  # type: ignore[import-untyped]
 
+from pipelines.optional import needed
 from rag_app.retrieval.retriever import DEFAULT_TOP_K, StrategyRetriever
 from rag_app.retrieval.strategy import Arm, Strategy
 from rag_app.store.protocol import Store
+
+with needed("WordRetriever", "llama-index-retrievers-bm25"):
+    from llama_index.retrievers.bm25 import BM25Retriever  # type: ignore[import-untyped]
 
 
 class WordRetriever(BM25Retriever):  # type: ignore[misc]  # its package is untyped
