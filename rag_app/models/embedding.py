@@ -48,7 +48,9 @@ def load_embedding(
                 f"OpenVINO does not serve the embedding model {settings.embed_model}: {reason}",
                 hint='set embed_runtime = "auto" or "torch"',
             ) from reason
-        return _load_torch(settings, str(reason))
+        model = _load_torch(settings, str(reason))
+        _log.warning("torch computes the embedding model %s: %s", settings.embed_model, reason)
+        return model
 
 
 def _load_openvino(settings: Settings, loading: Future[LoadedEngine] | None) -> BaseEmbedding:
@@ -69,8 +71,6 @@ def _load_torch(settings: Settings, reason: str = "") -> BaseEmbedding:
     with needed(f"the embedding model {settings.embed_model} ({why})", *TORCH):
         from rag_app.models.reference import load_reference
 
-    if reason:
-        _log.warning("torch computes the embedding model %s: %s", settings.embed_model, reason)
     query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
     precision = settings.embed_precision
     return load_reference(
