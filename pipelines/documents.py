@@ -48,6 +48,9 @@ _NOT_CONTENT = frozenset(
 )
 _LONGEST_TITLE = 160
 
+_BLANKS = re.compile(r"[_+]|%20")
+_BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
+
 
 def read_pdf(
     path: str | Path,
@@ -137,9 +140,7 @@ def _words(text: str) -> set[str]:
 
 def clean_stem(stem: str) -> str:
     """Return a file's stem as words: "annual-report_2018" → "annual report 2018"."""
-    spaced = re.sub(r"[_+]|%20", " ", stem)
-    spaced = re.sub(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})", " ", spaced)
-    return " ".join(sanitise(spaced).split())
+    return " ".join(sanitise(_BETWEEN_WORDS.sub(" ", _BLANKS.sub(" ", stem))).split())
 
 
 def page_map(document: BaseNode) -> list[Page]:

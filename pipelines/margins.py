@@ -28,12 +28,14 @@ _DASHES = r"[\s\-–—－|•·.]*"
 _LABEL = r"\d{1,4}|[ivxlcdm]{1,7}|[A-Z]{1,2}[-–]?\d{1,3}"
 _PAGE = r"(?:page|p\.|seite|頁|ページ)?\s*"
 _BARE = re.compile(
-    rf"{_DASHES}{_PAGE}(?P<label>{_LABEL})\s*(?:(?:/|of|von|／)\s*\d{{1,4}}|頁|ページ)?{_DASHES}",
+    rf"{_DASHES}+{_PAGE}(?P<label>{_LABEL})"
+    rf"(?:\s*+(?:(?:/|of|von|／)\s*\d{{1,4}}|頁|ページ))?{_DASHES}+",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"[\-–—|\s]*(?:page\s+)?(?P<label>\d{1,4}|[A-Z]-\d{1,3})(?=[\s|\-–—])", re.I)
 _LAST = re.compile(r"(?<=[\s|\-–—])(?:page\s+)?(?P<label>\d{1,4}|[A-Z]-\d{1,3})[\-–—|\s]*$", re.I)
 # What is counted by a heading, and not by the page: "Chapter 3" on page 3.
+_SERIES = re.compile(r"(\D*)(\d+)")
 _COUNTED = re.compile(
     r"\b(?:chapter|section|part|article|table|figure|appendix|annex|note|item|step|question|case"
     r"|exercise|lesson|example|day|week)\W*$",
@@ -201,7 +203,7 @@ def _is_page_number(edges: Sequence[_Edge], labels: Sequence[str], index: int) -
 
 def _step(number: str, other: str) -> int | None:
     """Return by how much two page numbers of one series differ ("A-3", "A-5": 2)."""
-    match, after = (re.fullmatch(r"(\D*)(\d+)", text) for text in (number, other))
+    match, after = (_SERIES.fullmatch(text) for text in (number, other))
     if match and after and match[1] == after[1]:
         return int(after[2]) - int(match[2])
     if number in _ROMAN and other in _ROMAN:

@@ -20,7 +20,7 @@ MAX_SENTENCE_TOKENS = 128
 _CLOSERS = "\"'”’)\\]»」』）】〉》"
 # A run of marks is looked at once, from its first mark, so that leaders of dots stay linear.
 _END = re.compile(
-    rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|[؟۔।॥]++[{_CLOSERS}]*+(?=\s)"
+    rf"(?<![.!?…])[.!?…]++[{_CLOSERS}]*+(?=\s)|(?<![؟۔।॥])[؟۔।॥]++[{_CLOSERS}]*+(?=\s)"
     rf"|[。！？｡]++[{_CLOSERS}]*+"
     rf"|．[{_CLOSERS}]*+(?![0-9０-９])"
     rf"|(?<![!?])[!?]++[{_CLOSERS}]*+(?=[\u3040-\u30ff\u3400-\u9fff])"

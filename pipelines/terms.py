@@ -35,7 +35,7 @@ _CJK_OR_REST = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _WRAPPED_CJK = re.compile(rf"(?<=[{_CJK}、。，．])[ \t]*\n\s*(?=[{_CJK}])")
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,})-[ \t]*\n\s*([^\W\d_]{2,})")
 # What both need; they begin with one character each, for which a text is looked through fast.
-_LINE_BEFORE_CJK = re.compile(rf"\n\s*[{_CJK}]")
+_LINE_BEFORE_CJK = re.compile(rf"(?<!\s)[^\S\n]*+\n\s*+[{_CJK}]")
 _HYPHEN_AT_END = re.compile(r"-[ \t]*\n")
 _FOLDED = (
     dict.fromkeys("‐‑‒–−﹣－⁃", "-")

@@ -28,6 +28,7 @@ from rag_app.store.segments import Segment, WordSegment
 from rag_app.store.state import read_state, write_state
 
 _log = logging.getLogger(__name__)
+_UNPLAIN = re.compile(r"[^A-Za-z0-9_-]")
 _GROWTH = 2  # a file is taken along when it is less than this many times as large as what is new
 _DEAD = 0.2  # share of removed rows above which a file is written again
 
@@ -188,7 +189,7 @@ def _taken_along(files: dict[str, Segment], live: dict[int, int], new: int) -> l
 def _name(sql: sqlite3.Connection, how: How, kind: int) -> str:
     generation, epoch = sql.execute("SELECT generation, epoch FROM state").fetchone()
     (kind_name,) = sql.execute("SELECT name FROM kinds WHERE kind = ?", (kind,)).fetchone()
-    plain = re.sub(r"[^A-Za-z0-9_-]", "_", kind_name)
+    plain = _UNPLAIN.sub("_", kind_name)
     # At random, so that it never is the name of a file that is there already.
     unique = secrets.token_hex(4)
     return f"{DERIVED}/{how}-{kind}-{plain}-{generation:010d}-{epoch:06d}-{unique}.arrays"

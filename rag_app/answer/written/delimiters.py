@@ -11,13 +11,14 @@ from rag_app.passages import Passage
 _MAX_LABEL_CHARACTERS = 160
 # More than the longest mark: number, label and what is around them.
 _MAX_MARK_CHARACTERS = 300
-_ATTRIBUTES = r"""(?:[ \t]+(?:number|source)[ \t]*=[ \t]*(?:"[^"<>\n]*"|\d+))*[ \t]*/?"""
-_HALF = re.compile(
-    rf"""{_ATTRIBUTES}(?:[ \t]+(?:nu?m?b?e?r?|so?u?r?c?e?)(?:[ \t]*=[ \t]*(?:"[^"]*)?)?)?"""
-)
+_WHOLE = r"""(?:[ \t]+(?:number|source)[ \t]*=[ \t]*(?:"[^"<>\n]*"|\d+))*"""
+_ATTRIBUTES = rf"{_WHOLE}[ \t]*/?"
+_HALF_ATTRIBUTE = r"""[ \t]++(?:nu?m?b?e?r?|so?u?r?c?e?)(?:[ \t]*=[ \t]*(?:"[^"]*)?)?"""
+_HALF = re.compile(rf"{_WHOLE}(?:[ \t]*+/(?:{_HALF_ATTRIBUTE})?|{_HALF_ATTRIBUTE}|[ \t]*+)")
 _NAME = "passage"
 _NO_WORD = len(_NAME) + 3
 _ANY_MARK = re.compile(rf"</?\s*{_NAME}", re.I)
+_OPENING = re.compile(r"^</?[ \t]*")
 _UNSAFE = re.compile(r'[<>"\x00-\x1f\x7f\[\]]+')
 
 
@@ -107,7 +108,7 @@ def _may_go_on(text: str) -> bool:
 
 def _plain(text: str) -> str:
     """Return the beginning of a mark as that of an opening one, without blanks."""
-    return re.sub(r"^</?[ \t]*", "<", text.casefold())
+    return _OPENING.sub("<", text.casefold())
 
 
 def without_delimiter(text: str, delimiter: str, texts: Sequence[str]) -> str:

@@ -42,7 +42,7 @@ _DATES = [
         rf"\b{_YEAR}[-/.](?P<month>\d{{1,2}})[-/.](?P<day>\d{{1,2}})\b",
         rf"{_YEAR}\s*年\s*(?P<month>\d{{1,2}})\s*月(?:\s*(?P<day>\d{{1,2}})\s*日)?",
         rf"\b{_DAY}\s+(?:of\s+)?(?P<name>{_MONTH})\b\.?,?\s+{_YEAR}\b",
-        rf"\b(?P<name>{_MONTH})\b\.?\s+{_DAY}\s*,?\s+{_YEAR}\b",
+        rf"\b(?P<name>{_MONTH})\b\.?\s+{_DAY}(?:\s*+,)?\s++{_YEAR}\b",
         rf"\b(?P<name>{_MONTH})\b\.?,?\s+{_YEAR}\b",
     )
 ]

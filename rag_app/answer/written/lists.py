@@ -9,12 +9,12 @@ from pipelines.text import normalise, sanitise
 
 MAX_ITEM_CHARACTERS = 400
 _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.S | re.I)
-_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.M)
+_FENCE = re.compile(r"^[^\S\n]*+(?:```|~~~).*$", re.M)
 _MARK = re.compile(
-    r"""^\s*(?:
-        [(（\[]?[0-9０-９]{1,2}[.．:：)）\]、]\s*   # 1.  (2)  ３．  4、
-      | [-*+•·・‣–—]\s+                          # bullets
-      | (?:query|question|q|クエリ|質問)\s*[0-9０-９]*\s*[:：]\s*
+    r"""^\s*+(?:
+        [(（\[]?[0-9０-９]{1,2}[.．:：)）\]、]\s*+  # 1.  (2)  ３．  4、
+      | [-*+•·・‣–—]\s++                         # bullets
+      | (?:query|question|q|クエリ|質問)\s*+(?:[0-9０-９]++\s*+)?[:：]\s*+
     )(?P<item>.*\S)\s*$""",
     re.X | re.I,
 )

@@ -15,6 +15,7 @@ _OPEN = "[【［"
 _WORD = r"(?:(?i:passages?|sources?|documents?|docs?|refs?|citations?)|出典|資料|文書|文献|引用)"
 _INNER = rf"\s*(?:{_WORD}[.:]?\s*)?\d{{1,3}}(?:\s*[,，、;&-]\s*\d{{1,3}})*\s*"
 _MARK = re.compile(rf"[{re.escape(_OPEN)}]{_INNER}[\]】］]")
+_SPACED_MARK = re.compile(rf"(?<![ \t])([ \t]*+)({_MARK.pattern})")
 _NUMBERS = re.compile(r"\d{1,3}(?:\s*-\s*\d{1,3})?")
 _MAX_MARK_CHARACTERS = 32
 _MAX_RANGE = 20
@@ -114,7 +115,7 @@ class AnswerFilter:
         ready = len(self._held) if end else _ready(self._held)
         piece, self._held = self._held[:ready], self._held[ready:]
         self.raw += piece
-        shown = re.sub(rf"([ \t]*)({_MARK.pattern})", self._shown_mark, piece)
+        shown = _SPACED_MARK.sub(self._shown_mark, piece)
         return shown.rstrip() if end else shown
 
     def _may_start(self, end: bool) -> bool:

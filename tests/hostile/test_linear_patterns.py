@@ -1,0 +1,223 @@
+"""Every pattern of ours takes linear time, on inputs that are made to attack it.
+
+Each pattern is used as the code uses it (``match``, ``search``, ``sub`` …) on runs of what
+its own repeats accept, alone, in pairs, behind what stands before them, with and without an
+end that does not fit, and on a list of the usual suspects.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import itertools
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from re import _constants as codes  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from types import ModuleType
+
+import pytest
+
+import pipelines
+import rag_app
+from rag_app.answer.written.delimiters import DelimiterFilter
+
+SIZE = 8_000
+NOTHING_SECONDS = 0.02  # a quadratic pattern takes several times as long at this size
+FIRST_SECONDS = 0.02
+MAX_GROWTH = 9.0  # of time when the size grows fourfold: linear is 4, quadratic 16
+BAD = "\x00"
+USUAL = (
+    *(".", "a", "9", " ", "\n", "\t", "-", "_", "'", '"', "(", ")", "[", "]", "<", "/", ":", "%"),
+    *("あ", "ア", "漢", "。", "、", "「", "１", "　", "é", "\u0301", "#", "*", "`", "|", "=", "@"),
+    *("a ", "9,", "9.", "a.", "a-", "-\n", " \n", "\n\n", "A.", "1 ", "a_", "</", "[1]", "(1)"),
+)
+PACKAGES = (pipelines, rag_app)
+SOURCES = [path for package in PACKAGES for path in Path(package.__path__[0]).rglob("*.py")]
+METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
+
+
+def modules() -> Iterator[ModuleType]:
+    for package in PACKAGES:
+        for found in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            if not found.name.endswith("__main__"):
+                yield importlib.import_module(found.name)
+
+
+def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from itertools.chain.from_iterable(map(patterns_in, value.values()))
+    elif isinstance(value, (tuple, list, set, frozenset)):
+        yield from itertools.chain.from_iterable(map(patterns_in, value))
+
+
+def all_patterns() -> dict[str, re.Pattern[str]]:
+    found = {}
+    for module in modules():
+        for name, value in vars(module).items():
+            for number, pattern in enumerate(patterns_in(value)):
+                found[f"{module.__name__}.{name}[{number}]"] = pattern
+    # Made for the word of each prompt.
+    found["rag_app.answer.written.delimiters (made)"] = DelimiterFilter("word-4f2a", [])._mark
+    unique: dict[tuple[str, int], str] = {}
+    for where, pattern in found.items():
+        unique.setdefault((pattern.pattern, pattern.flags), where)
+    return {where: found[where] for where in unique.values()}
+
+
+PATTERNS = all_patterns()
+
+
+def uses_of(where: str) -> list[str]:
+    """Return the methods by which the code uses a pattern; all of them where it cannot be told."""
+    name = where.rpartition(".")[2].partition("[")[0]
+    used = re.compile(rf"\b{name}\.({'|'.join(METHODS)})\b")
+    texts = (path.read_text(encoding="utf-8") for path in SOURCES)
+    return sorted({m[1] for text in texts for m in used.finditer(text)}) or ["search", "fullmatch"]
+
+
+def sample(tree: object, choice: int) -> str:
+    """Return a short text that a part of a pattern accepts, nearly."""
+    made = []
+    for op, value in tree:  # type: ignore[attr-defined]
+        if op is codes.LITERAL:
+            made.append(chr(value))
+        elif op is codes.NOT_LITERAL:
+            made.append("a" if value != ord("a") else "b")
+        elif op is codes.ANY:
+            made.append("a")
+        elif op is codes.IN:
+            made.append(_member(value, choice))
+        elif op in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            made.append(sample(value[2], choice) * max(value[0], 1))
+        elif op is codes.SUBPATTERN:
+            made.append(sample(value[3], choice))
+        elif op is codes.ATOMIC_GROUP:
+            made.append(sample(value, choice))
+        elif op is codes.BRANCH:
+            made.append(sample(value[1][choice % len(value[1])], choice))
+    return "".join(made)
+
+
+def _member(members: list[tuple[object, object]], choice: int) -> str:
+    by_category = {
+        codes.CATEGORY_DIGIT: "7", codes.CATEGORY_WORD: "b", codes.CATEGORY_SPACE: " ",
+        codes.CATEGORY_NOT_DIGIT: "c", codes.CATEGORY_NOT_WORD: "-", codes.CATEGORY_NOT_SPACE: "d",
+    }  # fmt: skip
+    if members[0][0] is codes.NEGATE:
+        return "q"
+    op, value = members[choice % len(members)]
+    if op is codes.CATEGORY:
+        return by_category[value]
+    return chr(value if op is codes.LITERAL else value[0])  # type: ignore[index,call-overload]
+
+
+def repeats(tree: object, before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield what stands before each long repeat of a pattern, and what the repeat accepts."""
+    for op, value in tree:  # type: ignore[attr-defined]
+        if op in (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT):
+            if value[1] > 40:
+                yield from ((before, sample(value[2], choice)) for choice in range(3))
+            yield from repeats(value[2], before)
+        elif op is codes.SUBPATTERN:
+            yield from repeats(value[3], before)
+        elif op is codes.ATOMIC_GROUP:
+            yield from repeats(value, before)
+        elif op in (codes.ASSERT, codes.ASSERT_NOT):
+            yield from repeats(value[1], before)
+        elif op is codes.BRANCH:
+            yield from itertools.chain.from_iterable(repeats(one, before) for one in value[1])
+        before += sample([(op, value)], 0)
+
+
+def attacks(pattern: re.Pattern[str]) -> list[Callable[[int], str]]:
+    """Return functions from a size to a text of about that size."""
+    found = list(repeats(parser.parse(pattern.pattern, pattern.flags & ~re.TEMPLATE)))
+    units = dict.fromkeys(unit for _, unit in found if unit)
+    texts: dict[tuple[str, str, str], None] = {}
+    for unit in (*units, *USUAL):
+        texts |= dict.fromkeys([("", unit, ""), ("", unit, BAD)])
+    for before, unit in found:
+        texts[before, unit, BAD] = None
+        if before:
+            texts["", before + unit, BAD] = None
+    for one, other in itertools.permutations(list(units)[:4], 2):
+        texts["", one + other, BAD] = None
+    made = [_run(*text) for text in texts if text[1]]
+    made += [_halves(a, b) for a, b in itertools.permutations(list(units)[:4], 2)]
+    return made
+
+
+def _run(before: str, unit: str, end: str) -> Callable[[int], str]:
+    return lambda size: before + unit * (size // len(unit)) + end
+
+
+def _halves(one: str, other: str) -> Callable[[int], str]:
+    return lambda size: one * (size // 2 // len(one)) + other * (size // 2 // len(other)) + BAD
+
+
+def seconds(pattern: re.Pattern[str], method: str, text: str, tries: int = 1) -> float:
+    """Return the least processor time of some tries."""
+    used: Callable[[str], object] = getattr(pattern, method)
+    if method == "sub":
+        used = lambda text: pattern.sub("", text)  # noqa: E731
+    elif method == "finditer":
+        used = lambda text: sum(1 for _ in pattern.finditer(text))  # noqa: E731
+    taken = []
+    for _ in range(tries):
+        started = time.process_time()
+        used(text)
+        taken.append(time.process_time() - started)
+    return min(taken)
+
+
+def is_linear(pattern: re.Pattern[str], method: str, make: Callable[[int], str]) -> bool:
+    if seconds(pattern, method, make(SIZE)) < NOTHING_SECONDS:
+        return True
+    size = SIZE // 8  # an exponential pattern must not get far
+    while seconds(pattern, method, make(size)) < FIRST_SECONDS and size < 64 * SIZE:
+        size *= 2
+    first, _, last = (seconds(pattern, method, make(size * n), tries=2) for n in (1, 2, 4))
+    return last < MAX_GROWTH * first
+
+
+@pytest.mark.parametrize("where", sorted(PATTERNS))
+def test_a_pattern_takes_linear_time_on_what_attacks_it(where: str) -> None:
+    pattern = PATTERNS[where]
+    for method in uses_of(where):
+        for make in attacks(pattern):
+            assert is_linear(pattern, method, make), (method, make(40), pattern.pattern)
+
+
+@pytest.mark.parametrize("quadratic", [r"\d+x", r" +$", r"(?:a|b)+c"])
+def test_a_quadratic_pattern_is_noticed(quadratic: str) -> None:
+    pattern = re.compile(quadratic)
+    assert not all(is_linear(pattern, "search", make) for make in attacks(pattern))
+
+
+def test_the_patterns_of_every_package_are_found() -> None:
+    assert {where.split(".")[0] for where in PATTERNS} == {"pipelines", "rag_app"}
+    assert len(PATTERNS) > 60
+
+
+def test_no_pattern_is_hidden_in_a_call() -> None:
+    """What is no constant of a module is not found above."""
+    hidden = [
+        f"{path.name}:{node.lineno}"
+        for path in SOURCES
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
+        for node in ast.walk(function)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and isinstance(node.func.value, ast.Name)
+        and node.func.value.id == "re"
+        and node.func.attr in (*METHODS, "compile", "subn")
+        and path.name != "delimiters.py"
+    ]
+    assert hidden == []
