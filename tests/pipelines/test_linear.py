@@ -1,6 +1,5 @@
 """No text takes more than linear time, whatever it is made of."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from pipelines.readers import PageText, RawPdf
 from pipelines.reading import ReadPdf
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.text import normalise, search_terms, sentence_spans
+from tests.support.growth import MAX_GROWTH, growth
 
 UNITS = {
     "letters": "a",
@@ -50,30 +50,10 @@ UNITS = {
     "emoji": "😀",
 }
 SIZE = 12_000
-NOTHING_SECONDS = 0.3
-MAX_GROWTH = 9.0  # of time when the size grows fourfold: linear is 4, quadratic 16
 
 
-def text_of(unit, size):
-    return "Start. " + unit * (size // len(unit)) + " end"
-
-
-def growth(work, unit):
-    """Return how the processor's time of some work grows from a size to four times as much."""
-    size = SIZE
-    while (first := least(work, unit, size)) < NOTHING_SECONDS / 20 and size < 4 * SIZE:
-        size *= 2
-    second, last = (least(work, unit, n * size) for n in (2, 4))
-    return max(last / first, 2 * second / first) if last > NOTHING_SECONDS else 0.0
-
-
-def least(work, unit, size):
-    text, taken = text_of(unit, size), []
-    for _ in range(2):
-        started = time.process_time()
-        work(text)
-        taken.append(time.process_time() - started)
-    return max(min(taken), 1e-6)
+def text_of(unit):
+    return lambda size: "Start. " + unit * (size // len(unit)) + " end"
 
 
 def terms_and_sentences(text):
@@ -86,7 +66,9 @@ def terms_and_sentences(text):
 
 def nodes(text):
     page = PageText("1", text.replace("\ud800", ""))
-    document = document_of(ReadPdf(Path("a.pdf"), RawPdf((page,), "", ""), "hash", "pypdf", "pypdf"))
+    document = document_of(
+        ReadPdf(Path("a.pdf"), RawPdf((page,), "", ""), "hash", "pypdf", "pypdf")
+    )
     ChildParentParser()([document])
     SentenceWindowParser()([document])
 
@@ -94,11 +76,11 @@ def nodes(text):
 @pytest.mark.parametrize("work", [terms_and_sentences, nodes])
 @pytest.mark.parametrize("unit", UNITS.values(), ids=UNITS.keys())
 def test_any_page_is_cut_and_searched_in_linear_time(work, unit):
-    assert growth(work, unit) < MAX_GROWTH
+    assert growth(work, text_of(unit), SIZE) < MAX_GROWTH
 
 
 def test_quadratic_work_is_noticed():
     def quadratic(text):
         return sum(text.startswith("z", at) + text.count("z") for at in range(0, len(text), 16))
 
-    assert growth(quadratic, "a") > MAX_GROWTH
+    assert growth(quadratic, text_of("a"), SIZE) > MAX_GROWTH
