@@ -50,9 +50,10 @@ traceback of an error.
 
 A `rag.toml` that is only found in the working folder may have come with the documents. It
 may set how documents are cut and searched (`reader`, `parent_size`, `child_sizes`, `window`,
-`strategy`, `similarity_top_k`, `prefer_documents`, presets) and nothing else: no model, no
-address, no key, no file or folder. What is ignored is said on stderr. It may set everything
-after `rag trust`, as long as its content stays the same, or with `--config rag.toml`. The
+`strategy`, `similarity_top_k`, `prefer_documents`, presets without `rerank`) and
+nothing else: no model, no address, no key, no file or folder. What is ignored is said on
+stderr. It may set everything after `rag trust`, as long as its content stays the same, or
+with `--config rag.toml`. The
 `rag.toml` in your own config folder may set everything, and is read below the found one.
 """
 

@@ -16,10 +16,12 @@ from typing import Any
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms.llm import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, FilterError
+from rag_app.answer.prompts import Prompts
 from rag_app.retrieval.strategy import Strategy
 from rag_app.session import QuerySession
 from rag_app.settings import Settings
@@ -74,6 +76,12 @@ def _names(value: Any) -> bool:
     )
 
 
+def _postprocessors(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(
+        isinstance(one, BaseNodePostprocessor) for one in value
+    )
+
+
 _FLAG = _Rule(_is(bool), "True or False", optional=False)
 _ABOVE_0 = _Rule(lambda value: _whole(value, 1), "a whole number above 0")
 _FILTERS = (
@@ -102,6 +110,16 @@ _RULES: Mapping[str, _Rule] = {
     ),
     "filters": _Rule(
         _is(MetadataFilters), "MetadataFilters", f"write {_FILTERS}", True, FilterError
+    ),
+    "node_postprocessors": _Rule(
+        _postprocessors,
+        "a list of postprocessors of LlamaIndex",
+        "such as [SimilarityPostprocessor(similarity_cutoff=0.2)]",
+    ),
+    "prompts": _Rule(
+        lambda value: isinstance(value, (Prompts, Mapping)) or _is_path(value),
+        "Prompts, a mapping of the form of prompts.toml, or the path of such a file",
+        'write {"answer": {"system": "…"}}',
     ),
     "similarity_top_k": _ABOVE_0,
     "depth": _ABOVE_0,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms.llm import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import BaseNode, Document
 from llama_index.core.vector_stores.types import MetadataFilters
 
@@ -21,7 +22,7 @@ from pipelines.errors import ConfigError, IndexExistsError, ModelNotFoundError
 from pipelines.file_names import printable
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.limits import TokenLimits
-from rag_app.answer.prompts import load_prompts
+from rag_app.answer.prompts import PromptsSource, load_prompts, prompts_of
 from rag_app.arguments import check, check_each, check_keywords
 from rag_app.matching import (
     check_model,
@@ -63,6 +64,7 @@ Input = str | Path | Document | BaseNode
 # What as_query_engine and explain hand on, beside strategy, llm and callback_manager.
 RETRIEVER_ARGUMENTS = (
     *("similarity_top_k", "depth", "filters", "prefer_documents", "queries", "strict", "origin"),
+    "node_postprocessors",
 )
 
 
@@ -394,6 +396,7 @@ class Index:
         depth: int | None = None,
         filters: MetadataFilters | None = None,
         prefer_documents: bool | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         queries: int = 1,
         llm: LLM | None = None,
         strict: bool = False,
@@ -409,6 +412,9 @@ class Index:
             depth: how many passages each arm ranks; None: as the strategy says.
             filters: which passages are searched.
             prefer_documents: prefer documents that the question names; None: the setting.
+            node_postprocessors: LlamaIndex postprocessors (rerankers, filters) that choose the k
+                best of the first passages (30; ``Strategy.rerank_depth``); None: the one that
+                the settings or the strategy name; empty: none.
             queries: how many queries in all are searched; above 1 the LLM writes the others.
             llm: writes them; None: the one of the settings.
             strict: raise when an arm fails, instead of answering by the rest.
@@ -420,13 +426,14 @@ class Index:
             ConfigError: an unknown strategy, or queries without a language model.
             MissingNodesError: the strategy searches what was not built.
         """
-        return self._retriever(
+        return self.retriever_for(
             "Index.as_retriever",
             strategy=strategy,
             similarity_top_k=similarity_top_k,
             depth=depth,
             filters=filters,
             prefer_documents=prefer_documents,
+            node_postprocessors=node_postprocessors,
             queries=queries,
             llm=llm,
             strict=strict,
@@ -435,7 +442,7 @@ class Index:
             callback_manager=callback_manager,
         )
 
-    def _retriever(
+    def retriever_for(
         self,
         caller: str,
         *,
@@ -444,6 +451,7 @@ class Index:
         depth: int | None = None,
         filters: MetadataFilters | None = None,
         prefer_documents: bool | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         queries: int = 1,
         llm: LLM | None = None,
         strict: bool = False,
@@ -451,7 +459,7 @@ class Index:
         session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> StrategyRetriever:
-        """Return the retriever; errors in its arguments name the function that was called."""
+        """Do the same as :meth:`as_retriever`; errors name ``caller``, the function called."""
         check(
             caller,
             strategy=strategy,
@@ -459,6 +467,7 @@ class Index:
             depth=depth,
             filters=filters,
             prefer_documents=prefer_documents,
+            node_postprocessors=node_postprocessors,
             queries=queries,
             llm=llm,
             strict=strict,
@@ -466,7 +475,7 @@ class Index:
             session=session,
             callback_manager=callback_manager,
         )
-        chosen = get_strategy(strategy or self._settings.strategy, self._settings.presets)
+        chosen = self._strategy(strategy)
         prefer = self._settings.prefer_documents if prefer_documents is None else prefer_documents
         return StrategyRetriever(
             self._store,
@@ -480,11 +489,17 @@ class Index:
             query_generator=self._query_generator(queries, llm),
             # What the strategy itself leaves out stays out.
             prefer_documents=None if prefer else False,
+            node_postprocessors=node_postprocessors,
             strict=strict,
             origin=origin,
             session=session,
             callback_manager=callback_manager,
         )
+
+    def _strategy(self, strategy: str | Strategy | None) -> Strategy:
+        chosen = get_strategy(strategy or self._settings.strategy, self._settings.presets)
+        named = self._settings.rerank
+        return chosen if named is None else replace(chosen, rerank=named)
 
     def as_query_engine(
         self,
@@ -492,6 +507,7 @@ class Index:
         *,
         llm: LLM | None = None,
         streaming: bool = False,
+        prompts: PromptsSource | None = None,
         callback_manager: CallbackManager | None = None,
         **retriever: Any,
     ) -> CitedQueryEngine:
@@ -501,17 +517,20 @@ class Index:
             strategy: as in :meth:`as_retriever`.
             llm: writes the answer; None: the one of the settings; none there: extractive.
             streaming: return responses that stream.
+            prompts: in place of those of the settings: ``Prompts``, a file, or a mapping of
+                the same form, which may leave parts out
+                (``{"answer": {"system": "…"}}``).
             callback_manager: LlamaIndex's.
             **retriever: the other arguments of :meth:`as_retriever`.
         """
         called = "Index.as_query_engine"
-        check(called, llm=llm, streaming=streaming)
+        check(called, llm=llm, streaming=streaming, prompts=prompts)
         check_keywords(called, retriever, RETRIEVER_ARGUMENTS)
-        llm = llm or configured_llm(self._settings)
-        found = self._retriever(
+        llm = llm or configured_llm(self._settings, callback_manager)
+        found = self.retriever_for(
             called, strategy=strategy, llm=llm, callback_manager=callback_manager, **retriever
         )
-        return make_engine(found, self, llm, streaming, callback_manager)
+        return make_engine(found, self, llm, streaming, callback_manager, prompts)
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds (arguments of :meth:`as_retriever`)."""
@@ -519,7 +538,7 @@ class Index:
         further = ("strategy", "llm", "callback_manager")
         check_keywords("Index.explain", retriever, (*RETRIEVER_ARGUMENTS, *further))
         with self.session() as session:
-            found = self._retriever("Index.explain", session=session, **retriever)
+            found = self.retriever_for("Index.explain", session=session, **retriever)
             return found.explain_in(session, question, top=top)
 
     def info(self, *, verify: bool = False) -> IndexInfo:
@@ -576,14 +595,19 @@ class Index:
         return lambda question: generate_queries(model, question, queries - 1, prompts=prompts)
 
 
-def configured_llm(settings: Settings) -> LLM | None:
-    """Return the language model that the settings name, or None."""
+def configured_llm(
+    settings: Settings, callback_manager: CallbackManager | None = None
+) -> LLM | None:
+    """Return the language model that the settings name, which reports its calls; or None."""
     if settings.llm is None:
         return None
     # Its client alone is a third of what a question without a model imports.
     from rag_app.models.llm import load_llm
 
-    return load_llm(settings)
+    llm = load_llm(settings)
+    if llm is not None and callback_manager is not None:
+        llm.callback_manager = callback_manager
+    return llm
 
 
 def make_engine(
@@ -592,6 +616,7 @@ def make_engine(
     llm: LLM | None,
     streaming: bool,
     callback_manager: CallbackManager | None,
+    prompts: PromptsSource | None = None,
 ) -> CitedQueryEngine:
     """Return the query engine of an index's settings over a retriever."""
     settings = index.settings
@@ -600,7 +625,7 @@ def make_engine(
         llm=llm,
         embed_model=index.embed_model if retriever.strategy.needs_vectors else None,
         streaming=streaming,
-        prompts=load_prompts(settings.prompts),
+        prompts=prompts_of(prompts, below=load_prompts(settings.prompts)),
         limits=TokenLimits(answer_tokens=settings.llm_max_tokens),
         callback_manager=callback_manager,
     )

@@ -7,9 +7,11 @@ from typing import Any, Self
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms.llm import LLM
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 from pipelines.errors import ConfigError
 from rag_app.answer.engine import CitedQueryEngine
+from rag_app.answer.prompts import PromptsSource
 from rag_app.arguments import check, check_each, check_keywords
 from rag_app.index import RETRIEVER_ARGUMENTS, Index, configured_llm, make_engine
 from rag_app.retrieval.explain import Explanation
@@ -51,12 +53,41 @@ class JoinedIndex:
         **retriever: Any,
     ) -> JoinedRetriever:
         """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
-        check_keywords("JoinedIndex.as_retriever", retriever, (*_FURTHER, "llm"))
+        called = "JoinedIndex.as_retriever"
+        check_keywords(called, retriever, (*_FURTHER, "llm"))
+        return self._retriever(
+            called, strategy, session=session, callback_manager=callback_manager, **retriever
+        )
+
+    def _retriever(
+        self,
+        caller: str,
+        strategy: str | Strategy | None = None,
+        *,
+        session: QuerySession | None = None,
+        callback_manager: CallbackManager | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
+        **retriever: Any,
+    ) -> JoinedRetriever:
+        """Return the retriever; errors in its arguments name the function that was called."""
+        check(caller, callback_manager=callback_manager, node_postprocessors=node_postprocessors)
         parts = [
-            index.as_retriever(strategy, origin=origin, session=session, **retriever)
+            index.retriever_for(
+                caller,
+                strategy=strategy,
+                origin=origin,
+                session=session,
+                node_postprocessors=(),
+                **retriever,
+            )
             for origin, index in self._members.items()
         ]
-        return JoinedRetriever(parts, session=session, callback_manager=callback_manager)
+        return JoinedRetriever(
+            parts,
+            node_postprocessors=node_postprocessors,
+            session=session,
+            callback_manager=callback_manager,
+        )
 
     def as_query_engine(
         self,
@@ -64,24 +95,29 @@ class JoinedIndex:
         *,
         llm: LLM | None = None,
         streaming: bool = False,
+        prompts: PromptsSource | None = None,
         callback_manager: CallbackManager | None = None,
         **retriever: Any,
     ) -> CitedQueryEngine:
         """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
-        check("JoinedIndex.as_query_engine", llm=llm, streaming=streaming)
-        check_keywords("JoinedIndex.as_query_engine", retriever, _FURTHER)
+        called = "JoinedIndex.as_query_engine"
+        check(called, llm=llm, streaming=streaming, prompts=prompts)
+        check_keywords(called, retriever, _FURTHER)
         first = self._indexes[0]
-        llm = llm or configured_llm(first.settings)
-        found = self.as_retriever(strategy, llm=llm, callback_manager=callback_manager, **retriever)
-        return make_engine(found, first, llm, streaming, callback_manager)
+        llm = llm or configured_llm(first.settings, callback_manager)
+        found = self._retriever(
+            called, strategy, llm=llm, callback_manager=callback_manager, **retriever
+        )
+        return make_engine(found, first, llm, streaming, callback_manager, prompts)
 
     def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
         """Return why a question finds what it finds."""
-        check("JoinedIndex.explain", question=question, top=top)
+        called = "JoinedIndex.explain"
+        check(called, question=question, top=top)
         known = (*_FURTHER, "strategy", "llm", "callback_manager")
-        check_keywords("JoinedIndex.explain", retriever, known)
+        check_keywords(called, retriever, known)
         with self.session() as session:
-            found = self.as_retriever(session=session, **retriever)
+            found = self._retriever(called, session=session, **retriever)
             return found.explain_in(session, question, top=top)
 
     def close(self) -> None:

@@ -47,6 +47,8 @@ from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_confi
 APP = "rag_app"
 PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
+# Keys of a preset that load code: they need the trust of their owner, as such a setting does.
+_OWNER_SETS_IN_PRESETS = frozenset({"rerank"})
 _SECRETS = frozenset({"llm_api_key", "pdf_password"})
 _MAX_READ_MEMORY_MB = 1 << 20
 _TUPLES = frozenset({"embed_scripts", "child_sizes"})
@@ -102,6 +104,8 @@ class Settings(BaseModel):
         similarity_top_k: passages returned.
         prefer_documents: whether documents named in the question come first.
         presets: named groups of retrieval options.
+        rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses the passages;
+            None: what the strategy names; ``none``: no postprocessor.
         llm: None (extractive), ``openai:MODEL`` or ``like:MODEL`` (an OpenAI-compatible
             server at ``llm_base_url``); ``none`` overrides a lower layer.
         llm_base_url: address of the server.
@@ -142,6 +146,7 @@ class Settings(BaseModel):
     similarity_top_k: Annotated[PositiveInt, FOUND_MAY_SET] = 5
     prefer_documents: Annotated[bool, FOUND_MAY_SET] = True
     presets: Annotated[dict[str, dict[str, Any]], FOUND_MAY_SET] = Field(default_factory=dict)
+    rerank: Annotated[str | None, OWNER_SETS] = None
     llm: Annotated[str | None, OWNER_SETS] = None
     llm_base_url: Annotated[str | None, OWNER_SETS] = None
     llm_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
@@ -163,6 +168,11 @@ class Settings(BaseModel):
         if kind not in ("openai", "like") or not name:
             raise ValueError("allowed are none, openai:MODEL and like:MODEL")
         return value
+
+    @field_validator("rerank")
+    @classmethod
+    def _none_is_no_reranker(cls, value: str | None) -> str | None:
+        return "" if value is not None and value.lower() == "none" else value
 
     @field_validator("llm_base_url")
     @classmethod
@@ -273,10 +283,15 @@ def trust_record() -> TrustRecord:
     return TrustRecord(user_config_path(APP, appauthor=False))
 
 
-def reserved_fields(file: ConfigFile) -> list[str]:
-    """Return which settings of a file it may not set unless it is named or trusted."""
+def reserved_fields(file: ConfigFile) -> dict[str, Any]:
+    """Return what a file may not set unless it is named or trusted, with the values."""
     known = [field for field in file.values if field in Settings.model_fields]
-    return [field for field in known if not found_may_set(field)]
+    reserved = {field: file.values[field] for field in known if not found_may_set(field)}
+    presets = file.values.get("presets")
+    for name, preset in presets.items() if isinstance(presets, dict) else ():
+        for key in sorted(_OWNER_SETS_IN_PRESETS & set(preset if isinstance(preset, dict) else ())):
+            reserved[f"presets.{name}.{key}"] = preset[key]
+    return reserved
 
 
 def read_settings_file(path: Path) -> ConfigFile:
@@ -329,11 +344,27 @@ def _may_be_set_by_found(file: ConfigFile) -> tuple[dict[str, Any], str]:
     if not reserved or record.holds(file):
         return file.values, ""
     state = "has changed since it was trusted" if record.knows(file.path) else "is not trusted"
-    kept = {field: value for field, value in file.values.items() if field not in reserved}
+    kept = {
+        field: _found_presets(value) if field == "presets" else value
+        for field, value in file.values.items()
+        if field not in reserved
+    }
     return kept, (
         f"./{file.path}: {', '.join(reserved)} ignored: this file was only found here and {state} "
         f"(if it is yours: rag trust, or --config {file.path})"
     )
+
+
+def _found_presets(presets: Any) -> Any:
+    """Return the presets of a file that was only found, without the keys that load code."""
+    if not isinstance(presets, dict):
+        return presets
+    return {
+        name: {key: one for key, one in preset.items() if key not in _OWNER_SETS_IN_PRESETS}
+        if isinstance(preset, dict)
+        else preset
+        for name, preset in presets.items()
+    }
 
 
 def _add_environment(layers: _Layers, environment: Mapping[str, str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
 from llama_index.core.base.base_retriever import BaseRetriever
@@ -31,7 +32,7 @@ from rag_app.answer.plan import (
     make_plan,
     retrieved_of,
 )
-from rag_app.answer.prompts import Prompts, load_prompts
+from rag_app.answer.prompts import Prompts, PromptsSource, load_prompts, prompts_of
 from rag_app.answer.refusal import Thresholds
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
@@ -109,6 +110,16 @@ class CitedQueryEngine(BaseQueryEngine):
     def retriever(self) -> BaseRetriever:
         """The retriever it was given."""
         return self._retriever
+
+    def with_prompts(self, prompts: PromptsSource) -> Self:
+        """Return the same engine with other prompts; what they leave out is as in this one.
+
+        Raises:
+            ConfigError: they do not read, or name a word that is not filled in.
+        """
+        other = copy.copy(self)
+        other._prompts = prompts_of(prompts, below=self._prompts)
+        return other
 
     def retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         """Return the passages that an answer would be made from."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from functools import cache
@@ -102,16 +103,32 @@ def load_prompts(path: Path | None = None) -> Prompts:
     values = _shipped()
     if path is not None:
         values = _merged(values, _read(path))
-    try:
-        return Prompts.model_validate(values)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        message = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(
-            f"the prompts in {path} are wrong: {place or 'file'}: {message}",
-            hint=f"take {_FILE} of rag_app/answer as the pattern",
-        ) from None
+    return _validated(values, f"the prompts in {path}")
+
+
+PromptsSource = Prompts | Mapping[str, Any] | str | os.PathLike[str]
+
+
+def prompts_of(source: PromptsSource | None, *, below: Prompts | None = None) -> Prompts:
+    """Return prompts that somebody gave, over others.
+
+    Args:
+        source: ``Prompts`` as they are; a TOML file, or a mapping of its form: what it
+            leaves out is as ``below``.
+        below: None: those of this program.
+
+    Raises:
+        ConfigError: it does not read, or names a word that is not filled in.
+    """
+    below = below or load_prompts()
+    if source is None:
+        return below
+    if isinstance(source, Prompts):
+        return source
+    if isinstance(source, Mapping):
+        return _validated(_merged(below.model_dump(), source), "prompts")
+    path = Path(source)
+    return _validated(_merged(below.model_dump(), _read(path)), f"the prompts in {path}")
 
 
 def fill(template: str, **values: object) -> str:
@@ -122,6 +139,19 @@ def fill(template: str, **values: object) -> str:
 def in_language(texts: Mapping[str, str], language: str) -> str:
     """Return the text for a language, or the default."""
     return texts.get(language, texts["default"])
+
+
+def _validated(values: Mapping[str, Any], origin: str) -> Prompts:
+    try:
+        return Prompts.model_validate(values)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(str(part) for part in first["loc"])
+        message = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(
+            f"{origin} are wrong: {f'{place}: ' if place else ''}{message}",
+            hint=f"take {_FILE} of rag_app/answer as the pattern",
+        ) from None
 
 
 @cache

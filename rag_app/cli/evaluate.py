@@ -61,6 +61,7 @@ def evaluate(
         ),
     ] = None,
     no_prefer_documents: options.NoPreferDocuments = False,
+    rerank: options.Rerank = None,
     embed_model: options.EmbedModel = None,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -78,6 +79,7 @@ def evaluate(
         verbose=verbose,
         config=config,
         prefer_documents=False if no_prefer_documents else None,
+        rerank=rerank,
         embed_model=embed_model,
     ) as current:
         from rag_app.cli.sources import indexes

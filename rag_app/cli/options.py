@@ -126,6 +126,16 @@ NoPreferDocuments = Annotated[
         help="Do not prefer the documents that the question names.",
     ),
 ]
+Rerank = Annotated[
+    str | None,
+    _option(
+        _SEARCH,
+        "--rerank",
+        metavar="MODULE:NAME",
+        help="A postprocessor of LlamaIndex that chooses from the first passages, such as a "
+        "reranker: its class, or a function that returns one; none switches off the preset's.",
+    ),
+]
 Queries = Annotated[
     int | None,
     _option(

@@ -51,7 +51,7 @@ def trust(
             read = read_settings_file(file)
             trust_record().add(read)
             was_trusted = True
-            fields = {name: shown_value(name, read.values[name]) for name in reserved_fields(read)}
+            fields = {name: shown_value(name, v) for name, v in reserved_fields(read).items()}
         if current.out.json:
             current.out.document(
                 {"file": str(file), "trusted": not forget, "may_now_set": sorted(fields)}

@@ -87,6 +87,19 @@ class FusedRow:
     shares: tuple[Share, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ChosenRow:
+    """One passage that the postprocessors chose; ``fused_rank`` is its place before (None: new)."""
+
+    rank: int
+    score: float
+    passage_id: str
+    origin: str
+    file: str
+    pages: tuple[int, ...]
+    fused_rank: int | None
+
+
 @dataclass(frozen=True)
 class Explanation:
     """One query explained; ``to_dict`` for programs, ``render`` for people."""
@@ -100,6 +113,8 @@ class Explanation:
     documents: tuple[dict[str, Any], ...]
     arms: tuple[ArmList, ...]
     fused: tuple[FusedRow, ...]
+    postprocessors: tuple[str, ...]
+    chosen: tuple[ChosenRow, ...]
     degraded: tuple[dict[str, str], ...]
     timings_ms: dict[str, float]
 
@@ -119,6 +134,8 @@ class Explanation:
         if self.documents:
             parts.append("Documents that the question names\n" + _documents(self.documents))
         parts.append("Fused\n" + "\n".join(_fused_lines(self.fused)))
+        if self.postprocessors:
+            parts.append(_chosen_block(self.postprocessors, self.chosen))
         parts += [_arm_block(item) for item in self.arms]
         return "\n\n".join(parts)
 
@@ -136,6 +153,8 @@ def explanation_of(result: RetrievalResult, k: int, top: int) -> Explanation:
         documents=tuple(asdict(document) for document in result.preference.documents),
         arms=tuple(reader.arm(ranking) for ranking in result.rankings),
         fused=tuple(reader.fused(rank, item) for rank, item in enumerate(result.fused[:top], 1)),
+        postprocessors=tuple(result.postprocessors),
+        chosen=_chosen(result) if result.postprocessors else (),
         degraded=tuple(asdict(item) for item in result.degraded),
         timings_ms=dict(result.timings_ms),
     )
@@ -158,7 +177,7 @@ class _NodeLookup:
         self._owners = holders
         self._nodes = fetch(holders, holders.__getitem__)
         self._sentences = MatchedSentences()
-        self._returned = {passage.id for passage in result.reading.passages}
+        self._returned = {found.node.node_id for found in result.nodes}
 
     def arm(self, ranking: Ranking) -> ArmList:
         """Return the first rows of one arm's list."""
@@ -231,6 +250,22 @@ class _NodeLookup:
         return place_of(ranking, found, excerpt_of(piece), passage, self._sentences)
 
 
+def _chosen(result: RetrievalResult) -> tuple[ChosenRow, ...]:
+    before = {item.key: rank for rank, item in enumerate(result.fused, 1)}
+    return tuple(
+        ChosenRow(
+            rank=rank,
+            score=found.score or 0.0,
+            passage_id=found.node.node_id,
+            origin=str(found.node.metadata.get("origin") or ""),
+            file=_file(found.node),
+            pages=_pages(found.node),
+            fused_rank=before.get(found.node.node_id),
+        )
+        for rank, found in enumerate(result.nodes, 1)
+    )
+
+
 def _file(node: BaseNode | None) -> str:
     return "" if node is None else str(node.metadata.get("file_name") or "")
 
@@ -261,6 +296,15 @@ def _fused_lines(rows: Sequence[FusedRow]) -> list[str]:
             found = f"{share.arm} rank {share.rank}{where}: {_short(share.text)}"
             lines.append(f"        +{share.value:.4f}  {found}")
     return lines or ["  nothing"]
+
+
+def _chosen_block(postprocessors: Sequence[str], rows: Sequence[ChosenRow]) -> str:
+    lines = [
+        f"{row.rank:>4}  {row.score:.4f}  {_place(row.origin, row.file, row.pages)}"
+        + (f"  fused rank {row.fused_rank}" if row.fused_rank else "")
+        for row in rows
+    ]
+    return "\n".join([f"Chosen by {', '.join(postprocessors)}", *(lines or ["  nothing"])])
 
 
 def _arm_block(item: ArmList) -> str:

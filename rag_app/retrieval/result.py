@@ -20,7 +20,8 @@ class Degraded:
     """A part of a strategy that took no part in an answer.
 
     Attributes:
-        part: name of the arm, or ``queries`` (the generation of further queries).
+        part: name of the arm, ``queries`` (the generation of further queries), or
+            ``postprocessor:`` and the name of its class.
         kind: ``failed`` or ``silent`` (an embedding model that does not know the language).
         reason: what happened.
         hint: what to do.
@@ -51,7 +52,8 @@ class RetrievalResult:
         preference: the documents that the question names.
         degraded: what took no part.
         timings_ms: milliseconds by stage: ``queries``, ``documents``, ``arms``,
-            ``fusion``, ``reading``, ``total``.
+            ``fusion``, ``reading``, ``rerank`` (where there is one), ``total``.
+        postprocessors: names of what chose ``nodes`` from the passages of ``reading``.
     """
 
     question: str
@@ -64,3 +66,4 @@ class RetrievalResult:
     preference: Preference
     degraded: Sequence[Degraded]
     timings_ms: Mapping[str, float]
+    postprocessors: Sequence[str] = ()

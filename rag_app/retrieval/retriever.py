@@ -12,6 +12,7 @@ from typing import Self
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
 from llama_index.core.callbacks.base import CallbackManager
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle, QueryType
 from llama_index.core.vector_stores.types import MetadataFilters
 
@@ -26,6 +27,7 @@ from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
 from rag_app.retrieval.rankings import QueryVectors, Ranking, View
+from rag_app.retrieval.rerank import load_reranker, rerank
 from rag_app.retrieval.result import Degraded, RetrievalResult
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
 from rag_app.session import QuerySession
@@ -63,6 +65,8 @@ class StrategyRetriever(BaseRetriever):
         query_generator: question → further questions that are searched as well.
         prefer_documents: prefer the documents that the question names; None: as the
             strategy says.
+        node_postprocessors: what reorders or filters the first ``rerank_depth`` passages of
+            the strategy before the best k are taken; None: what the strategy names.
         strict: raise when a part of the strategy fails, instead of answering by the rest.
         origin: name of the index, shown in the results.
         session: one of the index, in which the filters are checked now; None: one for that.
@@ -84,6 +88,7 @@ class StrategyRetriever(BaseRetriever):
         filters: MetadataFilters | None = None,
         query_generator: QueryGenerator | None = None,
         prefer_documents: bool | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         strict: bool = False,
         origin: str = "",
         session: QuerySession | None = None,
@@ -97,6 +102,7 @@ class StrategyRetriever(BaseRetriever):
         self._set_up((Member(store, embed_model, filters, origin),), chosen, similarity_top_k)
         self._strict = strict
         self._check(session)
+        self._postprocessors = self._named_postprocessors(node_postprocessors)
         self._query_generator = query_generator
         super().__init__(callback_manager=callback_manager)
 
@@ -105,6 +111,14 @@ class StrategyRetriever(BaseRetriever):
             raise ConfigError(f"similarity_top_k is {k!r}", hint="a whole number above 0")
         self._members, self._strategy, self._k = members, strategy, k
         self._checked: set[tuple[int, int]] = set()
+
+    def _named_postprocessors(
+        self, given: Sequence[BaseNodePostprocessor] | None
+    ) -> tuple[BaseNodePostprocessor, ...]:
+        if given is not None:
+            return tuple(given)
+        named = self._strategy.rerank
+        return (load_reranker(named, self._k),) if named else ()
 
     def _check(self, session: QuerySession | None) -> None:
         """Raise now what every question would raise."""
@@ -206,19 +220,24 @@ class StrategyRetriever(BaseRetriever):
         clock.lap("documents")
         planned = plan(self._strategy, queries, views)
         vectors = QueryVectors(_given_vectors(bundle, question))
-        depth = max(self._strategy.depth, self._k)
+        wanted = self._wanted()
+        depth = max(self._strategy.depth, wanted)
         while True:
             rankings = run(planned, depth, vectors)
             clock.lap("arms")
             fused = fuse(self._strategy, rankings)
-            reading = read_candidates(fused, owners_of(rankings), self._k)
+            reading = read_candidates(fused, owners_of(rankings), wanted)
             clock.lap("fusion")
-            if not _wants_more(reading, rankings, self._k, depth):
+            if not _wants_more(reading, rankings, wanted, depth):
                 break
             depth *= 4
         degraded += self._failures(rankings)
         nodes = returned_nodes(reading.passages, rankings)
         clock.lap("reading")
+        if self._postprocessors:
+            nodes, failed = rerank(nodes, self._postprocessors, bundle, strict=self._strict)
+            nodes, degraded = nodes[: self._k], degraded + failed
+            clock.lap("rerank")
         return RetrievalResult(
             question=question,
             queries=queries,
@@ -230,7 +249,14 @@ class StrategyRetriever(BaseRetriever):
             preference=preference,
             degraded=degraded,
             timings_ms=clock.timings(),
+            postprocessors=tuple(type(one).__name__ for one in self._postprocessors),
         )
+
+    def _wanted(self) -> int:
+        """Return how many passages are read: k, or what the postprocessors choose from."""
+        if not self._postprocessors:
+            return self._k
+        return max(self._k, min(self._strategy.depth, self._strategy.rerank_depth))
 
     def _queries(self, question: str) -> tuple[list[str], list[Degraded]]:
         if self._query_generator is None:
@@ -294,6 +320,7 @@ class JoinedRetriever(StrategyRetriever):
     Args:
         retrievers: one for each index; the first one's strategy is run on all.
         similarity_top_k: how many passages are returned; None: as the first one.
+        node_postprocessors: as for :class:`StrategyRetriever`; those of the parts do not count.
         session: as for :class:`StrategyRetriever`.
     """
 
@@ -302,6 +329,7 @@ class JoinedRetriever(StrategyRetriever):
         retrievers: Sequence[StrategyRetriever],
         *,
         similarity_top_k: int | None = None,
+        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
     ) -> None:
@@ -319,6 +347,7 @@ class JoinedRetriever(StrategyRetriever):
         self._set_up(members, first.strategy, k)
         self._strict, self._query_generator = first._strict, first._query_generator
         self._check(session)
+        self._postprocessors = self._named_postprocessors(node_postprocessors)
         BaseRetriever.__init__(self, callback_manager=callback_manager)
 
 

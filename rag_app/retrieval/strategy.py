@@ -62,6 +62,9 @@ class Strategy:
         fusion_k: the k of reciprocal rank fusion.
         depth: how many passages each arm ranks, at least as many as are asked for.
         prefer_documents: prefer the documents that the question names.
+        rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses from the
+            first passages; empty: none.
+        rerank_depth: how many passages it chooses from, ``depth`` at most.
     """
 
     name: str
@@ -70,6 +73,8 @@ class Strategy:
     fusion_k: float = 10.0
     depth: int = 50
     prefer_documents: bool = True
+    rerank: str = ""
+    rerank_depth: int = 30
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", tuple(self.arms))
@@ -86,9 +91,14 @@ class Strategy:
             raise FusionError(
                 f"fusion_k of {self.name!r} is {self.fusion_k}", hint="a finite number, 0 or more"
             )
-        if isinstance(self.depth, bool) or not isinstance(self.depth, int) or self.depth < 1:
+        for name, count in (("depth", self.depth), ("rerank_depth", self.rerank_depth)):
+            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+                raise ConfigError(
+                    f"{name} of {self.name!r} is {count!r}", hint="a whole number above 0"
+                )
+        if not isinstance(self.rerank, str):
             raise ConfigError(
-                f"depth of {self.name!r} is {self.depth}", hint="a whole number above 0"
+                f"rerank of {self.name!r} is {self.rerank!r}", hint='a text: "package.module:NAME"'
             )
         self._check_fusion()
 

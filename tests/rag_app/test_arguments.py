@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from llama_index.core.embeddings import MockEmbedding
+from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from pipelines.errors import ConfigError, FilterError, ModelNotFoundError
@@ -54,6 +55,8 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "timeout": (*NEVER, None, -1, "5", True, float("nan"), float("inf")),
     "question": (*NEVER, None, 5, ["x"], ""),
     "prefer_documents": (*NEVER, 1, "yes"),
+    "node_postprocessors": (*NEVER, SimilarityPostprocessor(), ["cross-encoder"], "rerank", {}),
+    "prompts": (SimpleNamespace(), b"bytes", 5, "", ["x"]),
     **dict.fromkeys(
         ("exist_ok", "prune", "strict", "streaming", "verify"), (*NEVER, None, 1, "yes")
     ),
@@ -68,7 +71,7 @@ PUBLIC: dict[str, tuple[str, ...]] = {
         *("on_file", "workers", "password", "timeout"),
     ),
     "as_retriever": (*OF_A_RETRIEVER, "session"),
-    "as_query_engine": (*OF_A_RETRIEVER, "streaming"),
+    "as_query_engine": (*OF_A_RETRIEVER, "streaming", "prompts"),
     "explain": (*OF_A_RETRIEVER, "question", "top"),
     "info": ("verify",),
 }
@@ -133,7 +136,18 @@ def test_every_argument_of_a_public_function_is_in_the_table(function: str) -> N
     assert set(PUBLIC[function]) <= arguments._RULES.keys()
 
 
-@pytest.mark.parametrize("function", ["as_query_engine", "explain"])
+@pytest.mark.parametrize("function", ["as_retriever", "as_query_engine", "explain"])
+def test_wrong_value_for_several_indexes_names_the_function_that_was_called(
+    index: Index, function: str
+) -> None:
+    question = {"question": "Which crane?"} if function == "explain" else {}
+    joined = JoinedIndex([index])
+    for wrong in ({"similarity_top_k": 0}, {"filters": "a.pdf"}, {"node_postprocessors": "x"}):
+        with pytest.raises(ConfigError, match=rf"^JoinedIndex\.{function}\(\): "):
+            getattr(joined, function)(**question, **wrong)
+
+
+@pytest.mark.parametrize("function", ["as_retriever", "as_query_engine", "explain"])
 @pytest.mark.parametrize("wrong", ["similarity_top_n", "nonsense"])
 def test_unknown_keyword_names_the_function_that_was_called(
     index: Index, function: str, wrong: str
@@ -142,7 +156,7 @@ def test_unknown_keyword_names_the_function_that_was_called(
     for called, name in ((index, "Index"), (JoinedIndex([index]), "JoinedIndex")):
         with pytest.raises(TypeError, match=rf"^{name}\.{function}\(\).*'{wrong}'") as raised:
             getattr(called, function)(*question, **{wrong: 5})
-        assert "similarity_top_k" in str(raised.value)
+        assert function == "as_retriever" or "similarity_top_k" in str(raised.value)
 
 
 @pytest.mark.parametrize("value", [*NEVER, None, 5, {}, ["a", 5]])

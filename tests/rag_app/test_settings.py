@@ -142,6 +142,7 @@ VALUES = {
     "similarity_top_k": "7",
     "prefer_documents": "false",
     "presets": '{wide = {base = "hybrid"}}',
+    "rerank": '"package.module:Name"',
     "llm": '"like:x"',
     "llm_base_url": '"http://127.0.0.1:9/v1"',
     "llm_api_key": f'"{KEY}"',
@@ -173,6 +174,25 @@ def test_every_setting_says_whether_a_found_file_may_set_it() -> None:
 def test_a_setting_that_is_not_marked_is_the_owners(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Settings.model_fields["window"], "metadata", [])
     assert not found_may_set("window")
+
+
+def test_a_preset_of_a_found_file_loads_no_code_until_it_is_trusted(clean: Path) -> None:
+    file = clean / "rag.toml"
+    file.write_text('[presets.mine]\nbase = "bm25"\nrerank = "evil:Code"\n[presets.b]\ndepth = 3\n')
+    settings, ignored = settings_and_ignored()
+    assert settings.presets == {"mine": {"base": "bm25"}, "b": {"depth": 3}}
+    assert "presets.mine.rerank" in ignored
+    assert "presets.b" not in ignored
+    whole = {"mine": {"base": "bm25", "rerank": "evil:Code"}, "b": {"depth": 3}}
+    assert load_settings(Path("rag.toml")).presets == whole
+    trust_record().add(read_settings_file(Path("rag.toml")))
+    settings, ignored = settings_and_ignored()
+    assert (settings.presets, ignored) == (whole, "")
+
+
+def test_rerank_none_is_no_reranker_and_not_unset() -> None:
+    assert load_settings().rerank is None
+    assert load_settings(rerank="none").rerank == ""
 
 
 @pytest.mark.parametrize("field", sorted(Settings.model_fields))

@@ -362,6 +362,16 @@ def test_an_empty_answer_is_an_error():
         engine(llm=model(server)).query(ASKED)
 
 
+def test_prompts_of_one_question_are_sent_and_stay_with_it():
+    with OpenAIServer(Reply("It made 4,200 pumps in 2019 [1].")) as server:
+        usual = engine(llm=model(server))
+        usual.with_prompts({"answer": {"system": "Answer like a pirate."}}).query(ASKED)
+        usual.query(ASKED)
+        first, second = (chat.body["messages"][0]["content"] for chat in server.chats)
+    assert first == "Answer like a pirate."
+    assert "pirate" not in second
+
+
 def test_an_answer_cut_at_its_limit_is_marked():
     with OpenAIServer(Reply("It made 4,200 pumps in", finish="length")) as server:
         answer = engine(llm=model(server)).query(ASKED)

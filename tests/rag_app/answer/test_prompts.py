@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ConfigError
-from rag_app.answer.prompts import fill, in_language, load_prompts
+from rag_app.answer.prompts import fill, in_language, load_prompts, prompts_of
 
 
 def written(tmp_path, text):
@@ -24,6 +24,26 @@ def test_a_file_replaces_what_it_names_and_nothing_else(tmp_path):
     prompts = load_prompts(written(tmp_path, '[answer]\nsystem = "Be brief. $language"\n'))
     assert prompts.answer.system == "Be brief. $language"
     assert prompts.answer.user == load_prompts().answer.user
+
+
+def test_a_mapping_or_a_file_goes_over_other_prompts_and_prompts_take_their_place(tmp_path):
+    below = prompts_of({"answer": {"system": "Be brief."}})
+    over = prompts_of({"answer": {"refusal": "NONE"}}, below=below)
+    assert (over.answer.system, over.answer.refusal) == ("Be brief.", "NONE")
+    assert below.answer.refusal == load_prompts().answer.refusal
+    file = written(tmp_path, '[answer]\nrefusal = "NIL"\n')
+    for source in (file, str(file)):
+        assert prompts_of(source, below=below).answer.refusal == "NIL"
+        assert prompts_of(source, below=below).answer.system == "Be brief."
+    assert prompts_of(over, below=below) is over
+    assert prompts_of(None, below=below) is below
+    assert prompts_of(None) == load_prompts()
+
+
+@pytest.mark.parametrize("wrong", [{"anser": {}}, {"answer": 5}, {"answer": {"user": "$x"}}])
+def test_a_wrong_mapping_says_what_is_wrong(wrong):
+    with pytest.raises(ConfigError, match=r"the prompts are wrong|prompts are wrong"):
+        prompts_of(wrong)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import Document
 
 from rag_app.index import Index
@@ -152,6 +153,43 @@ def test_a_document_without_pages_has_no_page(rag, index, model):
     found = rag("search", "pump revolutions", "-k", "1", "--json").json["results"][0]
     assert (found["page"], found["page_label"], found["pages"]) == (None, None, [])
     assert rag("search", "pump revolutions", "-k", "1").code == 0
+
+
+class Last(BaseNodePostprocessor):
+    """Prefers what was found last."""
+
+    def _postprocess_nodes(self, nodes, query_bundle=None):
+        return nodes[::-1]
+
+
+def test_rerank_chooses_from_the_first_passages(rag, index):
+    plain = rag("search", "valve crane", "--json").json["results"]
+    turned = rag("search", "valve crane", "--rerank", f"{__name__}:Last", "--json").json["results"]
+    assert [one["node_id"] for one in turned] == [one["node_id"] for one in plain[::-1]]
+    assert len(plain) > 1
+    shown = rag("explain", "valve crane", "--rerank", f"{__name__}:Last", "--json").json
+    assert shown["postprocessors"] == ["Last"]
+    assert [row["fused_rank"] for row in shown["chosen"]] == [2, 1]
+    asked = rag("ask", "What is the lead time of the valve?", "--rerank", f"{__name__}:Last")
+    assert "twelve weeks" in asked.out
+
+
+def test_a_preset_reranks_and_none_switches_it_off(rag, index, place):
+    (place / "own.toml").write_text(
+        f'[presets.turned]\nbase = "hybrid"\nrerank = "{__name__}:Last"\n'
+    )
+    own = ("--config", "own.toml", "--strategy", "turned", "--json")
+    plain = rag("search", "valve crane", "--json").json["results"]
+    turned = rag("search", "valve crane", *own).json["results"]
+    off = rag("search", "valve crane", "--rerank", "none", *own).json["results"]
+    assert [one["node_id"] for one in turned] == [one["node_id"] for one in plain[::-1]]
+    assert off == plain
+
+
+def test_a_reranker_that_is_none_is_one_line(rag, index):
+    done = rag("search", "valve", "--rerank", "cross-encoder")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.startswith("error: there is no reranker 'cross-encoder' (it is package.module:")
 
 
 def test_generated_queries_are_listed(rag, index, serve):
