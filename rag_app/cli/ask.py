@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rag_app.cli import options, show
+from rag_app.cli.given import check_quoted, is_folder, pdfs_of, question_of
 from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, REFUSED, Leftover, Session, UsageError, session
 
@@ -26,6 +27,7 @@ EXAMPLES = examples(
     "rag ask --questions questions.txt --index reports --out answers.jsonl",
 )
 _WORKERS = 4
+_FILES_FIRST = 'the question comes before the files: rag ask "…" FILE.pdf'
 
 
 @dataclass(frozen=True)
@@ -72,13 +74,15 @@ class _Asking:
 def ask(
     question: Annotated[
         str | None,
-        typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False),
+        typer.Argument(
+            metavar="QUESTION", help="What you want to know; - is stdin.", show_default=False
+        ),
     ] = None,
     pdfs: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="PDF",
-            help="Ask these files; what is read of them is kept in the cache.",
+            help="Ask these files, or the PDFs below a folder; what is read is kept in the cache.",
             show_default=False,
         ),
     ] = None,
@@ -154,10 +158,14 @@ def _what(
     question: str | None, pdfs: list[str] | None, index: list[Path] | None, questions: str | None
 ) -> _What:
     files = list(pdfs or [])
-    if questions is not None and question is not None:
-        files.insert(0, question)
-        question = None
-    return _What(question, questions, tuple(map(Path, files)), tuple(index or ()))
+    if questions is not None:
+        given = [question, *files] if question is not None else files
+        return _What(None, questions, pdfs_of(given), tuple(index or ()))
+    if question is not None and question.lower().endswith(".pdf") and _is_file(question):
+        raise UsageError(_FILES_FIRST)
+    if question is not None:
+        check_quoted("ask", [question, *files])
+    return _What(question_of(question), None, pdfs_of(files), tuple(index or ()))
 
 
 def _check_together(
@@ -170,11 +178,13 @@ def _check_together(
     json: bool,
 ) -> None:
     if what.questions is None and what.question is None:
-        raise UsageError('give a question, as rag ask "…", or a file of them with --questions')
+        raise UsageError(
+            'give a question, as rag ask "…" or on stdin, or a file of them with --questions'
+        )
     if what.question is not None and not what.question.strip():
         raise UsageError("the question is empty")
-    if what.question is not None and not what.pdfs and _is_file(what.question):
-        raise UsageError('the question comes before the files: rag ask "…" FILE.pdf')
+    if what.question is not None and not what.pdfs and _is_path(what.question):
+        raise UsageError(_FILES_FIRST)
     if password is not None and not what.pdfs:
         raise UsageError("--password opens PDFs: name them after the question")
     if what.pdfs and what.indexes:
@@ -185,6 +195,10 @@ def _check_together(
                 raise UsageError(f"{name} goes with --questions")
     if stream and (json or what.questions is not None):
         raise UsageError("--stream is for one answer as text, not for JSON")
+
+
+def _is_path(question: str) -> bool:
+    return _is_file(question) or (is_folder(Path(question)) and "/" in question)
 
 
 def _is_file(question: str) -> bool:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import sys
+from itertools import takewhile
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from rag_app.cli.session import USAGE
+from rag_app.cli.given import unquoted
+from rag_app.cli.session import USAGE, UsageError
 
+_ONE_QUESTION = ("search", "explain")
 _FIRST, _LAST = "Arguments", "Output"
 _NO_BRACES = str.maketrans("", "", "{}")
 _AT_LEAST_ONE = "  [x>=1]"
@@ -17,6 +20,17 @@ _AT_LEAST_ONE = "  [x>=1]"
 
 class Command(TyperCommand):
     """A command whose options stand in the group that ``rich_help_panel`` names."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words and options; words beside a question are told to be quoted."""
+        given = list(args)
+        try:
+            return super().parse_args(ctx, args)
+        except typer.TyperException as error:
+            words = list(takewhile(lambda word: not word.startswith("-"), given))
+            if len(words) > 1 and self.name in _ONE_QUESTION and "unexpected extra" in str(error):
+                raise UsageError(unquoted(str(self.name), words, given[len(words) :])) from None
+            raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line: ``PATH...``, not ``{PATH}...``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import sys
 from collections import Counter
@@ -61,13 +62,23 @@ def _lines(source: str, name: str) -> list[str]:
         data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
     except OSError as error:
         raise ConfigError(f"{name}: {error.strerror}", hint="name a file, or - for stdin") from None
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        hint = "save it as UTF-8"
-        raise ConfigError(f"{name}: byte {error.start + 1} is no UTF-8", hint=hint) from None
     # Not splitlines(): a question may hold U+2028 and the like.
-    return text.replace("\r\n", "\n").split("\n")
+    return decoded(data, name).replace("\r\n", "\n").split("\n")
+
+
+def decoded(data: bytes, name: str) -> str:
+    """Return UTF-8 as text, or UTF-16 that says so by its first two bytes.
+
+    Raises:
+        ConfigError: it is neither; the error names the first byte that is wrong.
+    """
+    wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode("utf-16" if wide else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        form = "UTF-16" if wide else "UTF-8"
+        message = f"{name}: byte {error.start + 1} is no {form}"
+        raise ConfigError(message, hint="save it as UTF-8") from None
 
 
 def _asked(line: str, number: int, name: str, seen: Counter[str]) -> Asked:

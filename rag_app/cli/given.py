@@ -1,0 +1,111 @@
+"""What was typed after ``rag ask``: a question or the lack of one, and files and folders."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pipelines.errors import ConfigError
+from rag_app.cli.questions import decoded
+from rag_app.cli.session import UsageError
+
+STDIN = "-"
+MAX_FOLDER_PDFS = 100
+"""More are an index of their own: they take minutes to read, and are asked again."""
+MAX_QUESTION_BYTES = 1_000_000
+
+
+def question_of(given: str | None) -> str | None:
+    """Return the question; ``-``, or none with something else than a terminal behind it: stdin.
+
+    Raises:
+        UsageError: stdin was asked for and holds nothing, or is no text, or more than a question.
+    """
+    if given not in (None, STDIN):
+        return given
+    if given is None and (sys.stdin is None or sys.stdin.isatty()):
+        return None
+    try:
+        data = sys.stdin.buffer.read(MAX_QUESTION_BYTES + 1) if sys.stdin is not None else b""
+    except (OSError, ValueError):  # closed, or not to be read
+        data = b""
+    if len(data) > MAX_QUESTION_BYTES:
+        raise UsageError(
+            f"stdin holds more than {MAX_QUESTION_BYTES} bytes: "
+            "for many questions, one on each line, give --questions -"
+        )
+    try:
+        text = decoded(data, "stdin").strip()
+    except ConfigError as error:
+        raise UsageError(f"{error.message}: {error.hint}") from None
+    if not text and given == STDIN:
+        raise UsageError("there is no question on stdin")
+    return text or None
+
+
+def pdfs_of(given: Sequence[str]) -> tuple[Path, ...]:
+    """Return the files; a folder stands for the PDFs below it.
+
+    Raises:
+        UsageError: a folder holds none, or more than :data:`MAX_FOLDER_PDFS`.
+    """
+    return tuple(file for name in given for file in _files(Path(name)))
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not is_folder(path):
+        yield path
+        return
+    from rag_app.ingest.inputs import pdfs_below
+
+    found, _ = pdfs_below(path)
+    if not found:
+        raise UsageError(f"there is no PDF in the folder {shlex.quote(str(path))}")
+    if len(found) > MAX_FOLDER_PDFS:
+        name = shlex.quote(str(path))
+        raise UsageError(
+            f"there are {len(found)} PDFs in {name}, more than {MAX_FOLDER_PDFS}: make an index of "
+            f'them with rag ingest {name} --index DIR, then ask it: rag ask "…" --index DIR'
+        )
+    yield from found
+
+
+def is_folder(path: Path) -> bool:
+    """Tell whether a path is a folder; what is no possible name is none."""
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):
+        return False
+
+
+def check_quoted(command: str, words: Sequence[str]) -> None:
+    """Raise where the words of a question that was not quoted were taken for files.
+
+    Raises:
+        UsageError: says how to write it.
+    """
+    if len(words) < 2 or len(words[0].split()) != 1:
+        return
+    last = len(words)
+    while last > 1 and _may_be_file(words[last - 1]):
+        last -= 1
+    if last > 1:
+        raise UsageError(unquoted(command, words[:last], words[last:]))
+
+
+def unquoted(command: str, words: Sequence[str], rest: Sequence[str]) -> str:
+    """Return what to say of a question whose words stand alone."""
+    question = " ".join(words).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+    line = " ".join([f'rag {command} "{question}"', *map(shlex.quote, rest)])
+    return f"put the question in quotes: {line}"
+
+
+def _may_be_file(word: str) -> bool:
+    if word.lower().endswith(".pdf") or "/" in word:
+        return True
+    try:
+        return Path(word).exists()
+    except (OSError, ValueError):
+        return False
