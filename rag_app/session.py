@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from types import MappingProxyType, TracebackType
 from typing import ParamSpec, Self, TypeVar
 
-from pipelines.errors import StoreError
+from pipelines.errors import IndexEmptyError, StoreError
 from rag_app.store.protocol import Snapshot, Store
 
 P = ParamSpec("P")
@@ -57,6 +57,20 @@ class QuerySession:
             KeyError: the store is none of this session's.
         """
         return self._of[id(store)]
+
+    def check_not_empty(self) -> None:
+        """Accept indexes of which one holds something: an empty one can say nothing at all.
+
+        Raises:
+            IndexEmptyError: nothing was ingested into any of them.
+        """
+        if not self._of or not all(snapshot.is_empty() for snapshot in self._of.values()):
+            return
+        raise IndexEmptyError(
+            f"there is nothing in {', '.join(str(store.path) for store in self._stores.values())}: "
+            "no file was ingested, or all were removed",
+            hint="put files in with `rag ingest PATH… --index FOLDER` or `Index.ingest(…)`",
+        )
 
     @contextmanager
     def reading(self) -> Iterator[None]:

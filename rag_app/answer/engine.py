@@ -162,9 +162,19 @@ class CitedQueryEngine(BaseQueryEngine):
             yield event
 
     def _session(self) -> QuerySession:
-        """Open what one question reads."""
+        """Open what one question reads.
+
+        Raises:
+            IndexEmptyError: there is nothing in it, which is not "the documents do not say".
+        """
         own = self._retriever.stores if isinstance(self._retriever, SessionRetriever) else None
-        return QuerySession(self._stores if own is None else own)
+        session = QuerySession(self._stores if own is None else own)
+        try:
+            session.check_not_empty()
+        except BaseException:
+            session.close()
+            raise
+        return session
 
     def _evidence_in(self, session: QuerySession) -> Evidence:
         if self._evidence is not None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from pipelines.errors import (
     FilterError,
-    IndexEmptyError,
     IndexLockedError,
     IndexNotFoundError,
     IndexReadOnlyError,
@@ -59,25 +58,10 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
             stack.enter_context(index.open(path, settings=settings, loading=begun))
             for path, begun in loading.items()
         )
-        _refuse_empty(parts)
-        yield Source(_joined(parts), parts)
-
-
-def _refuse_empty(parts: Sequence[Index]) -> None:
-    """Accept indexes that hold something: the documents of an empty one say nothing at all.
-
-    Raises:
-        IndexEmptyError: nothing was ingested into any of them.
-    """
-    for part in parts:
-        with part.store.snapshot() as snapshot:
-            if not snapshot.is_empty():
-                return
-    raise IndexEmptyError(
-        f"there is nothing in {', '.join(str(part.path) for part in parts)}: "
-        "no file was ingested, or all were removed",
-        hint="put files in with `rag ingest PATH… --index FOLDER`",
-    )
+        source = Source(_joined(parts), parts)
+        with source.index.session() as session:
+            session.check_not_empty()
+        yield source
 
 
 def _index_class() -> type[Index]:

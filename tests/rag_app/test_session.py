@@ -21,7 +21,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import Document, NodeWithScore, QueryBundle
 from typer.testing import CliRunner
 
-from pipelines.errors import IndexDamagedError, StoreError
+from pipelines.errors import IndexDamagedError, IndexEmptyError, StoreError
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.cli.app import app
 from rag_app.index import Index
@@ -417,3 +417,16 @@ def test_several_questions_in_one_session_see_one_generation(index: Index) -> No
         index.ingest(plant(7))
         assert retriever.retrieve_in(session, QUESTION).nodes[0].node.get_content() == first
     assert retriever.retrieve(QUESTION)[0].node.get_content() != first
+
+
+def test_a_question_to_an_index_that_holds_nothing_says_so(tmp_path: Path) -> None:
+    with Index.create(tmp_path / "empty", embed_model=HashEmbedding()) as index:
+        assert index.as_retriever().retrieve("What is it?") == []
+        with pytest.raises(IndexEmptyError, match="there is nothing in .*empty"):
+            index.as_query_engine().query("What is it?")
+        with pytest.raises(IndexEmptyError, match="there is nothing in .*empty"):
+            index.as_query_engine(streaming=True).query("What is it?")
+        with pytest.raises(IndexEmptyError, match="there is nothing in .*empty"):
+            asyncio.run(index.as_query_engine().aquery("What is it?"))
+        index.ingest(Document(text="The crane lifts seven tonnes.", id_="crane"))
+        assert index.as_query_engine().query("What does the crane lift?").source_nodes
