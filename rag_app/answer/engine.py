@@ -37,6 +37,7 @@ from rag_app.answer.refusal import Thresholds
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
+from rag_app.answer.tracing import atraced_synthesis, traced_retrieval, traced_synthesis
 from rag_app.models.llm_usage import metered
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
@@ -135,10 +136,10 @@ class CitedQueryEngine(BaseQueryEngine):
             session = held.enter_context(self._session())
             found = self._find(query_bundle, session)
             watch.lap("retrieve")
-            asked = _QuestionState(
-                query_bundle.query_str, found, self._evidence_in(session), watch, held
+            asked = _QuestionState(query_bundle, found, self._evidence_in(session), watch, held)
+            response = traced_synthesis(
+                self, query_bundle, found.nodes, lambda: self._respond(asked)
             )
-            response = self._respond(asked)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
@@ -148,10 +149,10 @@ class CitedQueryEngine(BaseQueryEngine):
             session = held.enter_context(await asyncio.to_thread(self._session))
             found = await self._afind(query_bundle, session)
             watch.lap("retrieve")
-            asked = _QuestionState(
-                query_bundle.query_str, found, self._evidence_in(session), watch, held
+            asked = _QuestionState(query_bundle, found, self._evidence_in(session), watch, held)
+            response = await atraced_synthesis(
+                self, query_bundle, found.nodes, lambda: self._arespond(asked, session)
             )
-            response = await self._arespond(asked, session)
             event.on_end(payload={EventPayload.RESPONSE: response})
         return response
 
@@ -183,13 +184,21 @@ class CitedQueryEngine(BaseQueryEngine):
 
     def _find(self, query: QueryBundle, session: QuerySession) -> Retrieved:
         with metered() as meter:
-            if isinstance(self._retriever, SessionRetriever):
-                result = self._retriever.retrieve_in(session, query)
-            elif isinstance(self._retriever, DetailedRetriever):
-                result = self._retriever.retrieve_detailed(query)
-            else:
+            search = self._detailed_search(query, session)
+            if search is None:
                 result = self._retriever.retrieve(query)
+            else:
+                result = traced_retrieval(self._retriever, self.callback_manager, query, search)
         return retrieved_of(result, query.query_str, meter)
+
+    def _detailed_search(
+        self, query: QueryBundle, session: QuerySession
+    ) -> Callable[[], Any] | None:
+        if isinstance(self._retriever, SessionRetriever):
+            return partial(self._retriever.retrieve_in, session, query)
+        if isinstance(self._retriever, DetailedRetriever):
+            return partial(self._retriever.retrieve_detailed, query)
+        return None
 
     async def _afind(self, query: QueryBundle, session: QuerySession) -> Retrieved:
         if isinstance(self._retriever, DetailedRetriever):
@@ -231,9 +240,10 @@ class CitedQueryEngine(BaseQueryEngine):
         )
 
     def _plan(self, asked: _QuestionState) -> Plan:
+        question = asked.query.query_str
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
         with turn.taken():
-            return make_plan(asked.question, asked.found, asked.evidence, self._thresholds, scale)
+            return make_plan(question, asked.found, asked.evidence, self._thresholds, scale)
 
     def _generation(self, plan: Plan, asked: _QuestionState) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
@@ -290,14 +300,14 @@ class _QuestionState:
     """One question on its way to an answer.
 
     Attributes:
-        question: as it was asked.
+        query: the question as it was asked.
         found: what was retrieved.
         evidence: what else its session knows.
         watch: the time that it takes.
         held: what is let go when it is answered; a stream takes it over.
     """
 
-    question: str
+    query: QueryBundle
     found: Retrieved
     evidence: Evidence
     watch: Stopwatch
