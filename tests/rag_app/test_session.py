@@ -422,11 +422,11 @@ def test_several_questions_in_one_session_see_one_generation(index: Index) -> No
 def test_a_question_to_an_index_that_holds_nothing_says_so(tmp_path: Path) -> None:
     with Index.create(tmp_path / "empty", embed_model=HashEmbedding()) as index:
         assert index.as_retriever().retrieve("What is it?") == []
-        with pytest.raises(IndexEmptyError, match="there is nothing in .*empty"):
+        with pytest.raises(IndexEmptyError, match=r"there is nothing in .*empty"):
             index.as_query_engine().query("What is it?")
-        with pytest.raises(IndexEmptyError, match="there is nothing in .*empty"):
+        with pytest.raises(IndexEmptyError, match=r"there is nothing in .*empty"):
             index.as_query_engine(streaming=True).query("What is it?")
-        with pytest.raises(IndexEmptyError, match="there is nothing in .*empty"):
+        with pytest.raises(IndexEmptyError, match=r"there is nothing in .*empty"):
             asyncio.run(index.as_query_engine().aquery("What is it?"))
         index.ingest(Document(text="The crane lifts seven tonnes.", id_="crane"))
         assert index.as_query_engine().query("What does the crane lift?").source_nodes
