@@ -122,7 +122,7 @@ def _nodes(document: Document, chunking: Chunking, parent_size: int) -> list[Bas
     parser = ChildParentParser(parent_size=parent_size, child_sizes=chunking.child_sizes)
     nodes = parser([document])
     if chunking.window is not None:
-        nodes += SentenceWindowParser(window=chunking.window)([document])
+        nodes += SentenceWindowParser(window=chunking.window, window_text=False)([document])
     return nodes
 
 

@@ -207,13 +207,7 @@ def test_model_by_its_name_on_the_hub_in_the_light_environment_says_the_line_tha
     assert "give a local folder" in error
 
 
-def test_bm25_adapter_in_the_light_environment_says_the_line_that_installs_it() -> None:
-    done = run_light("-c", "from rag_app.retrieval.adapters import WordRetriever")
-    assert "NotInstalledError: WordRetriever needs llama_index.retrievers" in done.stderr
-    assert "pip install -c requirements.lock llama-index-retrievers-bm25" in done.stderr
-
-
-def test_other_adapters_in_the_light_environment_are_imported() -> None:
-    names = "ChildParentRetriever, RankFusionRetriever, WindowPostprocessor"
+def test_adapters_in_the_light_environment_are_imported() -> None:
+    names = "ChildParentRetriever, LexicalRetriever, RankFusionRetriever, WindowPostprocessor"
     done = run_light("-c", f"from rag_app.retrieval.adapters import {names}")
     assert (done.returncode, done.stderr) == (0, "")

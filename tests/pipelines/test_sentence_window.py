@@ -1,7 +1,8 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llama_index.core.schema import Document, NodeRelationship
+from llama_index.core.postprocessor import MetadataReplacementPostProcessor
+from llama_index.core.schema import Document, MetadataMode, NodeRelationship, NodeWithScore
 
 from pipelines.documents import read_pdf
 from pipelines.sentence_window import SentenceWindowParser
@@ -93,3 +94,27 @@ def test_a_smaller_limit_cuts_more_and_changes_ids():
     text = "one two three four five six seven eight nine ten " * 8
     long, short = SentenceWindowParser(), SentenceWindowParser(max_tokens=16)
     assert len(short([Document(text=text)])) > len(long([Document(text=text)]))
+
+
+def test_nodes_carry_what_the_stock_postprocessor_reads_and_no_model_is_shown_it():
+    nodes = SentenceWindowParser(window=1)([Document(text=TEN)])
+    for node in nodes:
+        start, end = node.metadata["window_start"], node.metadata["window_end"]
+        assert node.metadata["window"] == TEN[start:end]
+        assert node.metadata["original_text"] == node.text
+        for mode in (MetadataMode.EMBED, MetadataMode.LLM):
+            assert node.get_content(metadata_mode=mode) == node.text
+    windows = [node.metadata["window"] for node in nodes]
+    replacing = MetadataReplacementPostProcessor(target_metadata_key="window")
+    found = replacing.postprocess_nodes([NodeWithScore(node=node) for node in nodes])
+    assert [one.node.get_content() for one in found] == windows
+
+
+def test_nodes_for_an_index_carry_the_span_alone_under_the_same_ids():
+    [bare], [whole] = (
+        SentenceWindowParser(window_text=text)([Document(text="One here.")])
+        for text in (False, True)
+    )
+    assert bare.node_id == whole.node_id
+    assert {"window", "original_text"} & set(bare.metadata) == set()
+    assert (bare.metadata["window_start"], bare.metadata["window_end"]) == (0, 9)

@@ -48,7 +48,7 @@ def paged(name: str, text: str | Sequence[str], metadata: Mapping[str, Any]) -> 
 def prepare(document: Document, config: IndexConfig) -> Prepared:
     """What ingest does, in small: tiny parents and children under the usual names."""
     made = ChildParentParser(parent_size=PARENT, child_sizes=tuple(CHILDREN))([document])
-    made += SentenceWindowParser(window=1)([document])
+    made += SentenceWindowParser(window=1, window_text=False)([document])
     for node in made:
         size = node.metadata["kind"].removeprefix("child-")
         node.metadata["kind"] = CHILDREN.get(int(size), "") if size.isdigit() else size

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from llama_index.core.base.base_retriever import BaseRetriever
+from llama_index.core.callbacks import CallbackManager, CBEventType, EventPayload, LlamaDebugHandler
 from llama_index.core.llms.mock import MockLLM
 from llama_index.core.postprocessor.metadata_replacement import MetadataReplacementPostProcessor
 from llama_index.core.retrievers import QueryFusionRetriever, RecursiveRetriever
@@ -13,12 +14,13 @@ from llama_index.core.schema import IndexNode, NodeWithScore, QueryBundle, TextN
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 from llama_index.retrievers.bm25 import BM25Retriever
 
-from pipelines.errors import FusionError, RetrievalError
+from pipelines.errors import ConfigError, FusionError, RetrievalError
 from rag_app.retrieval.adapters import (
     ChildParentRetriever,
+    ChildRetriever,
+    LexicalRetriever,
     RankFusionRetriever,
     WindowPostprocessor,
-    WordRetriever,
 )
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
@@ -46,6 +48,10 @@ def listed(*names, scores=None):
     ]
 
 
+def ids(nodes):
+    return [found.node.node_id for found in nodes]
+
+
 def pairs(nodes):
     return [(found.node.node_id, found.score) for found in nodes]
 
@@ -55,10 +61,9 @@ def alone(manual, arm, model, **options):
     return StrategyRetriever(manual, strategy, embed_model=model, **options)
 
 
-class TestWords:
-    def test_it_is_a_bm25_retriever_with_our_results(self, manual):
-        retriever = WordRetriever(manual, similarity_top_k=3)
-        assert isinstance(retriever, BM25Retriever)
+class TestLexical:
+    def test_it_gives_the_results_of_the_strategy(self, manual):
+        retriever = LexicalRetriever(manual, similarity_top_k=3)
         expected = StrategyRetriever(manual, "bm25", similarity_top_k=3).retrieve(QUESTION)
         assert retriever.retrieve(QUESTION) == expected
         assert asyncio.run(retriever.aretrieve(QUESTION)) == expected
@@ -68,7 +73,7 @@ class TestWords:
         nodes = [TextNode(text=f"the {topic} is old") for topic in TOPICS]
         stock = BM25Retriever(nodes=nodes, similarity_top_k=3).retrieve("valve")
         assert [found.score for found in stock][1:] == [0, 0]
-        ours = WordRetriever(manual, similarity_top_k=10).retrieve("valve")
+        ours = LexicalRetriever(manual, similarity_top_k=10).retrieve("valve")
         assert ours
         assert all(found.score > 0 for found in ours)
         assert all("valve" in found.node.get_content() for found in ours)
@@ -81,7 +86,7 @@ class TestWords:
         assert {found.node.metadata["f"] for found in stock} == {"a", "b"}
         store = build({"a.pdf": ["The valve leaks."], "b.pdf": ["The valve drips."]})
         only = MetadataFilters(filters=[MetadataFilter(key="file_name", value="a.pdf")])
-        ours = WordRetriever(store, filters=only).retrieve("valve")
+        ours = LexicalRetriever(store, filters=only).retrieve("valve")
         assert [found.node.metadata["file_name"] for found in ours] == ["a.pdf"]
 
     def test_japanese_is_found(self, build):
@@ -90,7 +95,7 @@ class TestWords:
         stock = BM25Retriever(nodes=[TextNode(text=t) for t in texts], similarity_top_k=3)
         assert {found.score for found in stock.retrieve("日本の首都")} == {0.0}
         store = build({f"{n}.pdf": [text] for n, text in enumerate(texts)}, scripts=("latin",))
-        ours = WordRetriever(store).retrieve("日本の首都")
+        ours = LexicalRetriever(store).retrieve("日本の首都")
         assert ours[0].node.get_content() == texts[1]
         assert ours[0].score > 0
 
@@ -98,8 +103,8 @@ class TestWords:
         """Stock: "max() arg is an empty sequence", or a division by zero."""
         with pytest.raises((ValueError, RuntimeWarning)):
             BM25Retriever(nodes=[TextNode(text="the of and")], similarity_top_k=1)
-        assert WordRetriever(build({})).retrieve("valve") == []
-        assert WordRetriever(build({"a.pdf": ["the of and"]})).retrieve("the") == []
+        assert LexicalRetriever(build({})).retrieve("valve") == []
+        assert LexicalRetriever(build({"a.pdf": ["the of and"]})).retrieve("the") == []
 
 
 class TestChildParent:
@@ -130,6 +135,60 @@ class TestChildParent:
             (match,) = item.node.metadata["matched"]
             assert match["score"] == item.score
 
+    def test_the_root_returns_children_and_the_recursion_follows_them(self, manual, model):
+        root = ChildRetriever(manual, model, similarity_top_k=4)
+        children = [found.node for found in root.retrieve(QUESTION)]
+        assert all(isinstance(child, IndexNode) for child in children)
+        assert {child.metadata["kind"] for child in children} == {"child-128"}
+        assert asyncio.run(root.aretrieve(QUESTION)) == root.retrieve(QUESTION)
+        debug = LlamaDebugHandler(print_trace_on_end=False)
+        retriever = ChildParentRetriever(
+            manual, model, similarity_top_k=4, callback_manager=CallbackManager([debug])
+        )
+        assert isinstance(retriever._retriever_dict[retriever._root_id], ChildRetriever)
+        found = retriever.retrieve(QUESTION)
+        assert ids(found) == [child.index_id for child in children]
+        inner = debug.get_event_pairs(CBEventType.RETRIEVE)[1][1].payload[EventPayload.NODES]
+        assert [one.node for one in inner] == children
+
+    def test_a_stock_recursive_retriever_over_our_children_finds_our_parents(self, manual, model):
+        root = ChildRetriever(manual, model, similarity_top_k=4)
+        stored = ChildParentRetriever(manual, model)._node_dict
+        stock = RecursiveRetriever("children", {"children": root}, node_dict=stored)
+        ours = ChildParentRetriever(manual, model, similarity_top_k=4)
+        assert pairs(stock.retrieve(QUESTION)) == pairs(ours.retrieve(QUESTION))
+
+    def test_a_score_of_zero_stays_and_a_parent_that_is_gone_is_left_out(self, manual, model):
+        retriever = ChildParentRetriever(manual, model)
+        parent = retriever.retrieve(QUESTION)[0].node
+        query = QueryBundle(QUESTION)
+        [found], _ = retriever._retrieve_rec(query, parent.node_id, 0.0)
+        assert (found.node.node_id, found.score) == (parent.node_id, 0.0)
+        assert retriever._retrieve_rec(query, "gone", 0.5) == ([], [])
+
+    @pytest.mark.parametrize("kind", [ChildParentRetriever, ChildRetriever])
+    def test_a_query_reads_one_snapshot(self, manual, model, monkeypatch, kind):
+        retriever, opened, snapshot = kind(manual, model), [], type(manual).snapshot
+
+        def counted(store):
+            opened.append(store)
+            return snapshot(store)
+
+        monkeypatch.setattr(type(manual), "snapshot", counted)
+        assert retriever.retrieve(QUESTION)
+        assert opened == [manual]
+
+    @pytest.mark.parametrize("kind", ["parent", "passage", "sentence"])
+    def test_a_kind_that_points_at_no_parent_is_refused(self, manual, model, kind):
+        with pytest.raises(ConfigError, match=f"'{kind}' point at no parent"):
+            ChildParentRetriever(manual, model, kind)
+
+    def test_filters_keep_parents_of_other_files_out(self, build, model):
+        store = build({"a.pdf": ["The valve leaks."], "b.pdf": ["The valve drips."]})
+        only = MetadataFilters(filters=[MetadataFilter(key="file_name", value="a.pdf")])
+        [found] = ChildParentRetriever(store, model, filters=only).retrieve("valve")
+        assert found.node.metadata["file_name"] == "a.pdf"
+
     def test_nodes_that_are_given_out_are_copies(self, manual, model):
         retriever = ChildParentRetriever(manual, model)
         first = retriever.retrieve(QUESTION)[0].node
@@ -144,7 +203,7 @@ class TestFusion:
         parts = [
             ChildParentRetriever(manual, model, "child-128", similarity_top_k=50),
             ChildParentRetriever(manual, model, "child-256", similarity_top_k=50),
-            WordRetriever(manual, similarity_top_k=50),
+            LexicalRetriever(manual, similarity_top_k=50),
         ]
         fused = RankFusionRetriever(parts, similarity_top_k=5)
         assert isinstance(fused, QueryFusionRetriever)
