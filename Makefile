@@ -8,7 +8,7 @@ LOCK   := requirements.lock
 DEMO_EN := To what sum did the allowance for ground works at the tower grow?
 DEMO_JA := 所定労働時間は１日何時間ですか。
 
-.PHONY: demo test explore light check lint types layers format bench clean help
+.PHONY: demo test explore light check lint types layers format bench docs clean help
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -82,6 +82,9 @@ bench: $(VENV)/.dev $(PEERS)/.made  ## quality and speed beside the peers; hours
 	$(BIN)/python -m benchmarks.speed cold ingest stages full warm throughput growth plot
 	$(BIN)/python -m benchmarks.quality table
 	$(BIN)/python -m benchmarks.speed table
+
+docs: $(VENV)/.dev  ## the reference of all public names, in docs/api
+	$(BIN)/python docs/make_reference.py
 
 clean:  ## remove the environment and what the demo made
 	rm -rf $(VENV) $(LIGHT) .rag .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

@@ -51,7 +51,14 @@ from pipelines.file_names import escaped
 
 
 class RagError(Exception):
-    """Base of all errors: ``message`` says what and where, ``hint`` what to do."""
+    """Base of all errors: ``message`` says what and where, ``hint`` what to do.
+
+    >>> try:
+    ...     Index.open("nowhere")
+    ... except RagError as error:
+    ...     print(type(error).__name__, error.retryable)
+    IndexNotFoundError False
+    """
 
     retryable = False
 

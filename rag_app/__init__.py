@@ -1,8 +1,14 @@
 """Question answering over PDFs: passages, their pages, and answers one can check.
 
 >>> from rag_app import Index
->>> index = Index.open("reports")                                    # doctest: +SKIP
->>> print(index.as_query_engine().query("What is the lead time?"))   # doctest: +SKIP
+>>> with Index.create("reports.idx") as index:
+...     report = index.ingest("report.pdf")
+...     answer = index.as_query_engine().query("What is the lead time of the valve?")
+>>> print(answer)
+Its lead time is twelve weeks from the date of the order. [1]
+The valve AX-450 opens at a pressure of 4.2 bar. [1]
+>>> answer.citations[0].file, answer.citations[0].page
+('report.pdf', 2)
 """
 
 from __future__ import annotations
@@ -10,17 +16,143 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pipelines.errors import RagError
-    from rag_app.index import Index
-    from rag_app.settings import Settings, load_settings
+    from pipelines.errors import (
+        ConfigError,
+        CrashError,
+        DamagedError,
+        EmbeddingError,
+        EmptyFileError,
+        EncryptedError,
+        FilterError,
+        FolderNotEmptyError,
+        FusionError,
+        IndexDamagedError,
+        IndexEmptyError,
+        IndexExistsError,
+        IndexLockedError,
+        IndexMismatchError,
+        IndexNewerError,
+        IndexNotFoundError,
+        IndexReadOnlyError,
+        IndexUnsafeError,
+        LLMAuthError,
+        LLMConnectionError,
+        LLMError,
+        LLMNotFoundError,
+        LLMRateLimitError,
+        LLMRequestError,
+        LLMServerError,
+        LLMStreamError,
+        LLMTimeoutError,
+        MissingNodesError,
+        ModelNotFoundError,
+        NoTextError,
+        NotInstalledError,
+        NotPdfError,
+        RagError,
+        ReadError,
+        RetrievalError,
+        StoreError,
+        TooLargeError,
+        TooSlowError,
+    )
+    from rag_app.answer.response import (
+        Answer,
+        AnswerSentence,
+        Citation,
+        Quote,
+    )
+    from rag_app.evaluation import (
+        evaluate,
+    )
+    from rag_app.index import (
+        Index,
+        IndexInfo,
+    )
+    from rag_app.ingest import (
+        IngestReport,
+    )
+    from rag_app.joined import (
+        JoinedIndex,
+    )
+    from rag_app.retrieval.strategy import (
+        Arm,
+        Strategy,
+    )
+    from rag_app.settings import (
+        Settings,
+        load_settings,
+    )
 
-__all__ = ["Index", "RagError", "Settings", "load_settings"]
+__all__ = [
+    "Answer",
+    "AnswerSentence",
+    "Arm",
+    "Citation",
+    "ConfigError",
+    "CrashError",
+    "DamagedError",
+    "EmbeddingError",
+    "EmptyFileError",
+    "EncryptedError",
+    "FilterError",
+    "FolderNotEmptyError",
+    "FusionError",
+    "Index",
+    "IndexDamagedError",
+    "IndexEmptyError",
+    "IndexExistsError",
+    "IndexInfo",
+    "IndexLockedError",
+    "IndexMismatchError",
+    "IndexNewerError",
+    "IndexNotFoundError",
+    "IndexReadOnlyError",
+    "IndexUnsafeError",
+    "IngestReport",
+    "JoinedIndex",
+    "LLMAuthError",
+    "LLMConnectionError",
+    "LLMError",
+    "LLMNotFoundError",
+    "LLMRateLimitError",
+    "LLMRequestError",
+    "LLMServerError",
+    "LLMStreamError",
+    "LLMTimeoutError",
+    "MissingNodesError",
+    "ModelNotFoundError",
+    "NoTextError",
+    "NotInstalledError",
+    "NotPdfError",
+    "Quote",
+    "RagError",
+    "ReadError",
+    "RetrievalError",
+    "Settings",
+    "StoreError",
+    "Strategy",
+    "TooLargeError",
+    "TooSlowError",
+    "evaluate",
+    "load_settings",
+]
 __version__ = "0.1.0"
 
+_ERRORS = "pipelines.errors"
 _HOME = {
+    "Answer": "rag_app.answer.response",
+    "AnswerSentence": "rag_app.answer.response",
+    "Arm": "rag_app.retrieval.strategy",
+    "Citation": "rag_app.answer.response",
     "Index": "rag_app.index",
-    "RagError": "pipelines.errors",
+    "IndexInfo": "rag_app.index",
+    "IngestReport": "rag_app.ingest",
+    "JoinedIndex": "rag_app.joined",
+    "Quote": "rag_app.answer.response",
     "Settings": "rag_app.settings",
+    "Strategy": "rag_app.retrieval.strategy",
+    "evaluate": "rag_app.evaluation",
     "load_settings": "rag_app.settings",
 }
 
@@ -54,10 +186,10 @@ _check_pipelines()
 
 def __getattr__(name: str) -> object:
     # Lazily: `rag --help` must not pay for LlamaIndex, which alone takes over a second.
-    if name in _HOME:
+    if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module(_HOME[name]), name)
+        return getattr(import_module(_HOME.get(name, _ERRORS)), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -67,10 +67,18 @@ RETRIEVER_ARGUMENTS = (
     "node_postprocessors",
 )
 
+BYTES_PER_MB = 1_000_000
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class IndexInfo:
     """What an index holds.
+
+    >>> with Index.create("reports.idx", exist_ok=True) as index:
+    ...     report = index.ingest("report.pdf")
+    ...     info = index.info(verify=True)
+    >>> [(source.pages, dict(source.nodes)) for source in info.sources], info.findings
+    ([(2, {'child-128': 1, 'child-256': 1, 'parent': 1})], ())
 
     Attributes:
         path: its folder.
@@ -93,12 +101,36 @@ class IndexInfo:
     bytes: int
     findings: tuple[Finding, ...] | None = None
 
+    def __str__(self) -> str:
+        model = self.config.embed_model or "none (words only)"
+        files = (
+            f"  {', '.join(source.names)}: {source.pages} pages, {sum(source.nodes.values())} nodes"
+            for source in self.sources
+        )
+        found = (f"  {finding.check}: {finding.message}" for finding in self.findings or ())
+        head = f"{self.path}: {self._size()}, embedding model {model}"
+        return "\n".join([head, *files, *(["damaged:"] if self.findings else []), *found])
+
+    def __repr__(self) -> str:
+        return f"<IndexInfo {str(self.path)!r}: {self._size()}>"
+
+    def _size(self) -> str:
+        pages = sum(source.pages for source in self.sources)
+        size = self.bytes / BYTES_PER_MB
+        return f"{len(self.sources)} files, {pages} pages, {size:.1f} MB"
+
 
 class Index:
     """An index in a folder: ingest, remove, merge, retrieve, answer.
 
     Safe for several threads, and for other processes that read or write the same
     folder. Close it, or use it in a ``with`` statement.
+
+    >>> with Index.create("reports.idx", exist_ok=True) as index:
+    ...     report = index.ingest("report.pdf")
+    ...     found = index.as_retriever("bm25", similarity_top_k=1).retrieve("lead time")
+    >>> [(hit.node.metadata["file_name"], hit.node.metadata["page"]) for hit in found]
+    [('report.pdf', 2)]
     """
 
     def __init__(
@@ -563,6 +595,9 @@ class Index:
     def close(self) -> None:
         """Close the connections to the index."""
         self._store.close()
+
+    def __repr__(self) -> str:
+        return f"<Index {str(self.path)!r}, embedding model {self._store.config.embed_model!r}>"
 
     def __enter__(self) -> Self:
         return self

@@ -225,6 +225,9 @@ class _Layers:
 def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings:
     """Return the settings of this process.
 
+    >>> load_settings(similarity_top_k=3).similarity_top_k
+    3
+
     What a found file may not set is ignored, and said once in the log.
 
     Args:

@@ -325,4 +325,4 @@ async def _in_thread(
 
 
 def _pieces(answer: Answer) -> list[str]:
-    return str(answer).splitlines(keepends=True) or [""]
+    return (answer.response or "").splitlines(keepends=True) or [""]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, is_dataclass, replace
+from textwrap import shorten
 from typing import Any, Literal
 
 from llama_index.core.base.response.schema import Response
 
 Outcome = Literal["answered", "refused", "other_language"]
 Mode = Literal["extractive", "llm"]
+MAX_REPR_CHARACTERS = 80
 
 
 @dataclass(frozen=True)
@@ -151,12 +153,21 @@ class Usage:
         }
 
 
-@dataclass
+@dataclass(repr=False)
 class Answer(Response):
     """An answer whose every sentence names what it rests on.
 
-    A LlamaIndex ``Response``: ``str(answer)`` is the text with its citation
-    marks, ``source_nodes`` are the retrieved passages.
+    A LlamaIndex ``Response``: ``response`` is the text with its citation marks,
+    ``str(answer)`` is that and, below it, each sentence that was not verified;
+    ``source_nodes`` are the retrieved passages.
+
+    >>> with Index.create("reports.idx", exist_ok=True) as index:
+    ...     report = index.ingest("report.pdf")
+    ...     answer = index.as_query_engine().query("What is the lead time of the valve?")
+    >>> answer.outcome, answer.mode, answer.sentences[0].citations
+    ('answered', 'extractive', [1])
+    >>> answer.citations[0].quotes[0].text
+    'Its lead time is twelve weeks from the date of the order.'
 
     Attributes:
         question: as it was asked.
@@ -189,7 +200,17 @@ class Answer(Response):
             self.metadata = {node.node.node_id: node.node.metadata for node in self.source_nodes}
 
     def __str__(self) -> str:
-        return self.response or ""
+        failed = [_not_verified(one) for one in self.sentences if not one.verified]
+        text = self.response or ""
+        return "\n".join([text, "", *failed]) if failed else text
+
+    def __repr__(self) -> str:
+        text = shorten(self.response or "", MAX_REPR_CHARACTERS, placeholder="…")
+        verified = sum(one.verified for one in self.sentences)
+        return (
+            f"<Answer {text!r}: {self.outcome}, {self.mode}, {len(self.citations)} citations, "
+            f"{verified} of {len(self.sentences)} sentences verified>"
+        )
 
     @property
     def context(self) -> ContextReport | None:
@@ -203,7 +224,7 @@ class Answer(Response):
         """
         document: dict[str, Any] = {
             "question": self.question,
-            "answer": str(self),
+            "answer": self.response or "",
             "outcome": self.outcome,
             "mode": self.mode,
             "model": self.model,
@@ -216,6 +237,11 @@ class Answer(Response):
         if self.queries:
             document["queries"] = list(self.queries)
         return document
+
+
+def _not_verified(sentence: AnswerSentence) -> str:
+    why = f" ({'; '.join(sentence.problems)})" if sentence.problems else ""
+    return f"[not verified] {sentence.text}{why}"
 
 
 def _plain(value: Any) -> Any:

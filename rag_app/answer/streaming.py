@@ -53,7 +53,7 @@ class _Finished:
 
     def _ended(self, answer: Answer) -> None:
         """Fill in what LlamaIndex's class shows."""
-        self.response_txt = str(answer)
+        self.response_txt = answer.response or ""
         self.metadata = answer.metadata
 
     @property

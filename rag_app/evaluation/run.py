@@ -46,6 +46,14 @@ def evaluate(
 
     A retriever of ours runs strict: an arm that fails ends the evaluation.
 
+    >>> from rag_app.evaluation import Question
+    >>> question = Question("What is the lead time?", id="1", pages=(("report.pdf", 2),))
+    >>> with Index.create("reports.idx", exist_ok=True) as index:
+    ...     report = index.ingest("report.pdf")
+    ...     measured = evaluate(index.as_retriever(), [question], ks=(1,))
+    >>> measured.mean("recall@1").mean
+    1.0
+
     Args:
         retriever: any LlamaIndex ``BaseRetriever``.
         questions: those without evidence are counted, not measured.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from rag_app.ingest.writing import PiecesReport
 
@@ -49,9 +49,14 @@ class FileReport:
         }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class IngestReport:
     """What an ingest did.
+
+    >>> with Index.create("reports.idx", exist_ok=True) as index:
+    ...     report = index.ingest("report.pdf", "missing.pdf")
+    >>> report.ok, [file.status for file in report.files], report.failed[0].hint
+    (True, ['added', 'failed'], 'check the path')
 
     Attributes:
         files: one report per input, in the order given.
@@ -86,6 +91,20 @@ class IngestReport:
     def failed(self) -> tuple[FileReport, ...]:
         """The inputs that failed."""
         return tuple(report for report in self.files if report.status == "failed")
+
+    def __str__(self) -> str:
+        lines = [f"{self._counts()}; {self.embedded} texts embedded in {self.seconds:.1f} s"]
+        for file in self.failed:
+            lines.append(f"failed: {file.file}: {file.error}{f' ({file.hint})' * bool(file.hint)}")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"<IngestReport: {self._counts()}>"
+
+    def _counts(self) -> str:
+        counts = Counter(report.status for report in self.files)
+        said = [f"{counts[status]} {status}" for status in get_args(Status) if counts[status]]
+        return ", ".join(said) or "no files"
 
     def followed_by(self, later: IngestReport) -> IngestReport:
         """Return the report of this run and of a later one over some of its files."""

@@ -20,6 +20,9 @@ Fusion = Literal["rrf", "convex", "max"]
 class Arm:
     """One way to rank passages.
 
+    >>> Arm("vectors", "child-256").name
+    'vectors:child-256'
+
     Attributes:
         how: ``vectors`` (cosine to the question) or ``words`` (BM25).
         kind: the nodes it searches; each leads to the passage that is read. Words of a
@@ -53,6 +56,10 @@ class Arm:
 @dataclass(frozen=True)
 class Strategy:
     """A named composition of arms.
+
+    >>> strategy = Strategy("twice", (Arm("words", "parent", 2.0), Arm("vectors", "child-128")))
+    >>> strategy.needs_vectors, [arm.name for arm in strategy.arms]
+    (True, ['words:parent', 'vectors:child-128'])
 
     Attributes:
         name: what ``--strategy`` and error messages call it.

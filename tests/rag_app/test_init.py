@@ -8,15 +8,28 @@ import sys
 import pytest
 
 import rag_app
+from pipelines import errors
+
+NAMES = [
+    *("Answer", "AnswerSentence", "Arm", "Citation", "Index", "IndexInfo", "IngestReport"),
+    *("JoinedIndex", "Quote", "Settings", "Strategy", "evaluate", "load_settings"),
+]
 
 
-def test_public_names_are_exactly_these() -> None:
-    assert rag_app.__all__ == ["Index", "RagError", "Settings", "load_settings"]
+def test_public_names_are_these_and_all_errors() -> None:
+    of_errors = [name for name, value in vars(errors).items() if _is_error(value)]
+    assert rag_app.__all__ == sorted([*NAMES, *of_errors])
+
+
+def _is_error(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, errors.RagError)
 
 
 @pytest.mark.parametrize("name", rag_app.__all__)
-def test_public_name_when_asked_for_exists(name: str) -> None:
-    assert getattr(rag_app, name).__name__ == name
+def test_public_name_when_asked_for_exists_and_says_what_it_is(name: str) -> None:
+    public = getattr(rag_app, name)
+    assert public.__name__ == name
+    assert public.__doc__
 
 
 def test_unknown_name_when_asked_for_raises_attribute_error() -> None:

@@ -239,7 +239,7 @@ def test_what_fails_is_marked_and_never_hidden(written, problem):
     assert problem in sentence.problems
     assert not sentence.verified
     assert sentence.text == written.split(" [")[0].rstrip(".") + "."
-    assert "[9]" not in str(answer)
+    assert "[9]" not in answer.response
 
 
 def test_a_model_that_finds_no_answer_is_a_refusal():
@@ -265,7 +265,8 @@ def test_streaming_gives_the_same_answer_as_waiting():
     with OpenAIServer(reply) as server:
         plain = engine(llm=model(server)).query(ASKED)
         text, streamed = read(engine(llm=model(server), streaming=True).query(ASKED))
-    assert text == str(streamed) == streamed.response_txt == str(plain)
+    assert text == streamed.response_txt == plain.response
+    assert str(streamed) == str(plain)
     assert streamed.sentences == plain.sentences
     assert streamed.citations == plain.citations
     assert streamed.timings_ms["first_words"] <= streamed.timings_ms["total"]
@@ -491,7 +492,7 @@ def test_any_llama_index_model_object_answers():
     answer = engine(llm=MockLLM(max_tokens=50)).query(ASKED)
     assert answer.mode == "llm"
     text, response = read(engine(llm=MockLLM(max_tokens=50), streaming=True).query(ASKED))
-    assert text == str(response)
+    assert text == response.response_txt
 
 
 def test_source_nodes_and_metadata_are_where_llama_index_users_look():
