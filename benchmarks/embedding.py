@@ -4,7 +4,7 @@
 SciFact needs ``RAG_EVAL_DATA``; without it that part is skipped with a reason.
 ``python -m benchmarks.embedding reference`` writes the vectors that are shipped
 with the program, by torch, after a change of the sentences in
-``rag_app.models.agreement``.
+``rag_app.models.embedding.agreement``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from benchmarks import datasets, measure
 from benchmarks.runs import CACHE
 from benchmarks.vector_cache import KeptEmbedding
-from rag_app.models import agreement
-from rag_app.models.embedding import describe_embedding, load_embedding
-from rag_app.models.folder import locate
-from rag_app.models.runtime import choose_precision
+from rag_app.models.embedding import agreement
+from rag_app.models.embedding.folder import locate
+from rag_app.models.embedding.load import describe_embedding, load_embedding
+from rag_app.models.embedding.runtime import choose_precision
 from rag_app.settings import Settings
 
 FILE = Path(__file__).parent / "results" / "embedding.json"

@@ -53,7 +53,7 @@ class Encoder:
 def main() -> None:
     """Embed until stdin ends."""
     from benchmarks.vector_cache import cache_name
-    from rag_app.models.embedding import describe_embedding, load_embedding
+    from rag_app.models.embedding.load import describe_embedding, load_embedding
     from rag_app.settings import load_settings
 
     model = load_embedding(load_settings())

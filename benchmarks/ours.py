@@ -17,7 +17,7 @@ from benchmarks.runs import CACHE, Task, run_path, write_run
 from benchmarks.vector_cache import KeptEmbedding
 from pipelines.analysers import FURTHER
 from rag_app import Index
-from rag_app.models.embedding import load_embedding
+from rag_app.models.embedding.load import load_embedding
 from rag_app.settings import Settings, load_settings
 
 STRATEGIES = ("hybrid", "naive", "child_parent", "sentence_window", "bm25", *FURTHER)

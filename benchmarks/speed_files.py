@@ -143,7 +143,7 @@ def stages(files: Sequence[Path], pages: int) -> dict[str, Any]:
     from pipelines.child_parent import ChildParentParser
     from pipelines.documents import read_pdf
     from pipelines.text import search_terms
-    from rag_app.models.embedding import load_embedding
+    from rag_app.models.embedding.load import load_embedding
     from rag_app.settings import load_settings
 
     chosen = sample(files, pages)

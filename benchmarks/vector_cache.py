@@ -14,8 +14,8 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 from benchmarks.peers.cache import VectorCache
-from rag_app.models.embedding import describe_embedding
-from rag_app.models.identity import EmbeddingIdentity
+from rag_app.models.embedding.identity import EmbeddingIdentity
+from rag_app.models.embedding.load import describe_embedding
 
 
 def cache_name(identity: EmbeddingIdentity) -> str:

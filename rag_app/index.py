@@ -32,9 +32,9 @@ from rag_app.matching import (
     reading_of,
     recorded_settings,
 )
-from rag_app.models.embedding import EmbeddingIdentity, describe_embedding, load_embedding
-from rag_app.models.known import find_by_name
-from rag_app.models.loading import LoadedEngine
+from rag_app.models.embedding.engine_loading import LoadedEngine
+from rag_app.models.embedding.known import find_by_name
+from rag_app.models.embedding.load import EmbeddingIdentity, describe_embedding, load_embedding
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.queries import QueryGenerator
 from rag_app.retrieval.retriever import StrategyRetriever
@@ -213,7 +213,7 @@ class Index:
         """Open an index; a model or chunk size that is named must be the one it was made with.
 
         Where nothing is named, what the index records is used. ``loading`` is what
-        :func:`rag_app.models.loading.begin_loading` returned for that.
+        :func:`rag_app.models.embedding.engine_loading.begin_loading` returned for that.
 
         Raises:
             IndexNotFoundError, IndexDamagedError, IndexNewerError: as they say.
@@ -637,7 +637,7 @@ def configured_llm(
     if settings.llm is None:
         return None
     # Its client alone is a third of what a question without a model imports.
-    from rag_app.models.llm import load_llm
+    from rag_app.models.llm.client import load_llm
 
     llm = load_llm(settings)
     if llm is not None and callback_manager is not None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from pipelines.analysers import DEFAULT
 from pipelines.errors import IndexDamagedError
 from pipelines.text import TOKENIZER_NAME
-from rag_app.models.folder import is_path
-from rag_app.models.identity import EmbeddingIdentity
-from rag_app.models.known import find_by_name
+from rag_app.models.embedding.folder import is_path
+from rag_app.models.embedding.identity import EmbeddingIdentity
+from rag_app.models.embedding.known import find_by_name
 from rag_app.settings import Settings
 from rag_app.store.config import check_config
 from rag_app.store.protocol import IndexConfig, Store
@@ -53,7 +53,7 @@ def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexC
 
 def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
     """Compare what is named with what the index records; what is not named is not compared."""
-    from rag_app.models.embedding import describe_embedding
+    from rag_app.models.embedding.load import describe_embedding
 
     stored = store.config
     wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=DEFAULT.fingerprint())

@@ -81,7 +81,7 @@ class Settings(BaseModel):
     """Everything that can be set, with its default; frozen.
 
     Attributes:
-        embed_model: ``minilm``, another short name of ``rag_app.models.known``, a name
+        embed_model: ``minilm``, another short name of ``rag_app.models.embedding.known``, a name
             on the Hugging Face hub, or a local folder, spelled as a path (``./mine``).
         embed_scripts: scripts that the model knows; None: what is known of the model.
         query_instruction, text_instruction: put in front of what is embedded; None:

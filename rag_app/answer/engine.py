@@ -38,7 +38,7 @@ from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
 from rag_app.answer.tracing import atraced_synthesis, traced_retrieval, traced_synthesis
-from rag_app.models.llm_usage import metered
+from rag_app.models.usage import metered
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
 from rag_app.store.protocol import Store

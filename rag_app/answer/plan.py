@@ -11,7 +11,7 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pipelines.text import content_words, search_terms
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.refusal import Scale, Signals, Thresholds, Verdict, signals, verdict
-from rag_app.models.llm_usage import Meter
+from rag_app.models.usage import Meter
 from rag_app.passages import Passage, Sentence, passages_of, sentences_of
 from rag_app.session import QuerySession
 from rag_app.store.protocol import Store

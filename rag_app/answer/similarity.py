@@ -9,7 +9,7 @@ import numpy.typing as npt
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, RagError
-from rag_app.models.known import find_by_name
+from rag_app.models.embedding.known import find_by_name
 from rag_app.turns import turn
 
 # What cosine unrelated texts have differs by model: near 0 for some, .8 for others.

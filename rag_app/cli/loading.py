@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-    from rag_app.models.loading import LoadedEngine
+    from rag_app.models.embedding.engine_loading import LoadedEngine
     from rag_app.settings import Settings
 
 
@@ -24,7 +24,7 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
         ConfigError: no strategy has the name that is set.
     """
     from rag_app.matching import recorded_settings
-    from rag_app.models.loading import begin_loading
+    from rag_app.models.embedding.engine_loading import begin_loading
     from rag_app.retrieval.strategy import get_strategy
     from rag_app.store.sqlite import open_store
 

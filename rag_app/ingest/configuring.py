@@ -12,7 +12,7 @@ from pipelines.errors import ConfigError
 from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.inputs import Inputs, Item
 from rag_app.ingest.kinds import Kinds
-from rag_app.models.embedding import describe_embedding
+from rag_app.models.embedding.load import describe_embedding
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig, Store, Writer
 

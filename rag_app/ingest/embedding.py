@@ -13,7 +13,7 @@ from llama_index.core.schema import BaseNode, MetadataMode
 
 from pipelines.errors import EmbeddingError, RagError
 from pipelines.searched import searched_as
-from rag_app.models.embedding import EmbeddingIdentity, count_tokens
+from rag_app.models.embedding.load import EmbeddingIdentity, count_tokens
 from rag_app.store.protocol import Vector
 
 Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded

@@ -21,7 +21,7 @@ from pipelines.errors import (
     StoreError,
 )
 from rag_app.cli.cache import IndexCache
-from rag_app.models.convert import _prune
+from rag_app.models.embedding.convert import _prune
 from rag_app.store import connect
 from rag_app.store.merge import merge
 from rag_app.store.schema import DATABASE, DERIVED, LOCK

@@ -8,10 +8,10 @@ import pytest
 
 from pipelines.errors import IndexDamagedError, ModelNotFoundError
 from rag_app.matching import new_config, recorded_settings
-from rag_app.models.folder import locate
-from rag_app.models.identity import EmbeddingIdentity
+from rag_app.models.embedding.folder import locate
+from rag_app.models.embedding.identity import EmbeddingIdentity
 from rag_app.settings import load_settings
-from tests.rag_app.models.test_folder import make_folder
+from tests.rag_app.models.embedding.test_folder import make_folder
 from tests.support.openai_server import OpenAIServer, Reply
 
 QUESTION = "What is the lead time of the valve?"

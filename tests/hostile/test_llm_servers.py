@@ -19,8 +19,8 @@ from llama_index.core.llms.llm import LLM
 
 from pipelines.errors import LLMError, LLMServerError, LLMTimeoutError
 from rag_app.models.bounded_http import MAX_BODY_BYTES
-from rag_app.models.llm import load_llm
-from rag_app.models.llm_calls import ReplyStream, achat, chat
+from rag_app.models.llm.calls import ReplyStream, achat, chat
+from rag_app.models.llm.client import load_llm
 from rag_app.settings import load_settings
 
 MB = 1 << 20

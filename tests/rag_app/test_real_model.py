@@ -17,8 +17,8 @@ from rag_app.answer.response import Answer
 from rag_app.answer.written.marks import has_words
 from rag_app.cli.app import run
 from rag_app.index import Index
-from rag_app.models.llm import SMALL_WINDOW, load_llm
-from rag_app.models.llm_calls import ReplyStream, chat
+from rag_app.models.llm.calls import ReplyStream, chat
+from rag_app.models.llm.client import SMALL_WINDOW, load_llm
 from rag_app.settings import Settings
 from tests.support.embedding import HashEmbedding
 from tests.support.pdfs import make_pdf

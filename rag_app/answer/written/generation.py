@@ -21,8 +21,8 @@ from rag_app.answer.written.checks import SentenceChecker
 from rag_app.answer.written.delimiters import DelimiterFilter
 from rag_app.answer.written.marks import AnswerFilter, has_words, sentences_with_marks
 from rag_app.answer.written.request import build_request
-from rag_app.models.llm_calls import ReplyStream, achat, chat, model_name
-from rag_app.models.llm_usage import Reply
+from rag_app.models.llm.calls import ReplyStream, achat, chat, model_name
+from rag_app.models.usage import Reply
 
 CUT_OFF = "the model stopped here, at its limit of tokens"
 

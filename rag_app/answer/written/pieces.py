@@ -16,8 +16,8 @@ from pipelines.text import language_name, sentence_spans
 from rag_app.answer.prompts import Prompts, fill, load_prompts
 from rag_app.answer.written.delimiters import delimited, new_delimiter, without_delimiter
 from rag_app.answer.written.lists import parse_list
-from rag_app.models.llm_calls import chat
-from rag_app.models.llm_usage import Reply
+from rag_app.models.llm.calls import chat
+from rag_app.models.usage import Reply
 
 QUESTIONS = 3
 # A summary longer than a child is cut by most embedding models.

@@ -8,7 +8,7 @@ from llama_index.core.llms.llm import LLM
 from pipelines.text import language_name, normalise
 from rag_app.answer.prompts import Prompts, fill, load_prompts
 from rag_app.answer.written.lists import parse_list
-from rag_app.models.llm_calls import chat
+from rag_app.models.llm.calls import chat
 
 
 def generate_queries(

@@ -18,7 +18,7 @@ from rag_app.answer.response import ContextReport
 from rag_app.answer.written.checks import Sent
 from rag_app.answer.written.context import Packed, pack
 from rag_app.answer.written.delimiters import delimited, label_of, new_delimiter
-from rag_app.models.llm_calls import model_name
+from rag_app.models.llm.calls import model_name
 from rag_app.passages import Passage, Sentence
 
 # A match that is nearly the whole passage tells nothing about where to cut.

@@ -224,7 +224,7 @@ def test_our_own_model_reports_its_calls_to_the_engines_callbacks(
     index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = Writer()
-    monkeypatch.setattr("rag_app.models.llm.load_llm", lambda _: writer)
+    monkeypatch.setattr("rag_app.models.llm.client.load_llm", lambda _: writer)
     monkeypatch.setattr(
         index, "_settings", index.settings.model_copy(update={"llm": "like:writer"})
     )

@@ -106,7 +106,7 @@ def index(rag, pdfs) -> Path:
 @pytest.fixture
 def serve(monkeypatch) -> Iterator[type[OpenAIServer]]:
     """Servers of language models; the program's connections to them end with the test."""
-    from rag_app.models import llm
+    from rag_app.models.llm import client as llm
 
     clients = []
     make = llm.bounded_client

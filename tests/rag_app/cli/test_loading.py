@@ -14,7 +14,7 @@ from llama_index.core.schema import Document
 from pipelines.errors import IndexNotFoundError, ModelNotFoundError
 from rag_app.cli.loading import begin
 from rag_app.index import Index
-from rag_app.models.embedding import load_embedding
+from rag_app.models.embedding.load import load_embedding
 from rag_app.settings import Settings, load_settings
 from tests.support.embedding import HashEmbedding
 
@@ -36,7 +36,7 @@ def test_an_index_opened_with_what_was_begun_loads_no_second_model(folder, monke
     loading = begin(folder, settings)
     assert loading is not None
     engine = loading.result().engine
-    monkeypatch.setattr("rag_app.models.embedding.load_engine", lambda _: pytest.fail("again"))
+    monkeypatch.setattr("rag_app.models.embedding.load.load_engine", lambda _: pytest.fail("again"))
     with Index.open(folder, settings=settings, loading=loading) as index:
         assert index.embed_model is not None
         assert index.embed_model._engine is engine

@@ -13,7 +13,7 @@ from pipelines.noted_sentences import NotedSentences
 from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.parsing import Parsed
 from rag_app.ingest.waiting import Embedded, EmbeddingQueue
-from rag_app.models.embedding import describe_embedding
+from rag_app.models.embedding.load import describe_embedding
 from tests.support.embedding import HashEmbedding
 
 KINDS = ("child-128",)

@@ -7,8 +7,8 @@ import httpx
 import pytest
 from llama_index.core.base.llms.types import ChatMessage, MessageRole
 
-from rag_app.models.llm import load_llm
-from rag_app.models.llm_calls import ReplyStream
+from rag_app.models.llm.calls import ReplyStream
+from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import OpenAIServer, Reply
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rag_app.answer.written.pieces import PieceWriter, WrittenPieces
-from rag_app.models.llm import load_llm
+from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import OpenAIServer, Reply, Request
 from tests.support.passages import node

@@ -6,7 +6,7 @@ import pytest
 
 from pipelines.errors import LLMAuthError
 from rag_app.answer.written.queries import generate_queries
-from rag_app.models.llm import load_llm
+from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import Failure, OpenAIServer, Reply
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding.recipe import UnsupportedModelError
 
 Array = npt.NDArray[np.float32]
 _MAX_HEADER = 100_000_000  # the format's own limit

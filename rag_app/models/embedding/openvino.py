@@ -11,9 +11,9 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 from pydantic import PrivateAttr
 
 from pipelines.errors import EmbeddingError
-from rag_app.models.engine import Engine
-from rag_app.models.identity import EmbeddingIdentity
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding.encoder import Engine
+from rag_app.models.embedding.identity import EmbeddingIdentity
+from rag_app.models.embedding.recipe import UnsupportedModelError
 
 
 class OpenVINOEmbedding(BaseEmbedding):

@@ -17,10 +17,10 @@ import numpy as np
 
 from pipelines.errors import NotInstalledError
 from pipelines.optional import TORCH, needed
-from rag_app.models.engine import Engine
-from rag_app.models.folder import write_private
-from rag_app.models.recipe import UnsupportedModelError
-from rag_app.models.runtime import Vectors, import_openvino
+from rag_app.models.embedding.encoder import Engine
+from rag_app.models.embedding.folder import write_private
+from rag_app.models.embedding.recipe import UnsupportedModelError
+from rag_app.models.embedding.runtime import Vectors, import_openvino
 
 _log = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ def reference_vectors(engine: Engine) -> Vectors:
         *TORCH,
         otherwise='set embed_runtime = "openvino" to use it unchecked',
     ):
-        from rag_app.models.reference import load_reference
+        from rag_app.models.embedding.reference import load_reference
 
     _log.info("comparing with torch, once; this takes some seconds")
     model = load_reference(folder, max_tokens=engine.config.recipe.max_tokens, device="cpu")
@@ -99,7 +99,7 @@ def reference_vectors(engine: Engine) -> Vectors:
 
 def shipped_vectors(fingerprint: str) -> Vectors | None:
     """Return the reference's vectors that come with the program, for these weights."""
-    resource = files("rag_app.models") / "vectors" / f"{fingerprint[:16]}.npy"
+    resource = files("rag_app.models.embedding") / "vectors" / f"{fingerprint[:16]}.npy"
     if not resource.is_file():
         return None
     with resource.open("rb") as file:

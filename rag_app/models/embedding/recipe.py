@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from rag_app.models.folder import ModelFolder
+from rag_app.models.embedding.folder import ModelFolder
 
 Pooling = Literal["mean", "cls"]
 _LEGACY_POOLING = {

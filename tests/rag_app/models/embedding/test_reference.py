@@ -11,12 +11,17 @@ import pytest
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, ModelNotFoundError
-from rag_app.models import agreement, convert
-from rag_app.models.agreement import LEAST_COSINE, SENTENCES, check_agreement, shipped_vectors
-from rag_app.models.embedding import count_tokens, describe_embedding, load_embedding
-from rag_app.models.engine import Engine
-from rag_app.models.openvino import OpenVINOEmbedding
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding import agreement, convert
+from rag_app.models.embedding.agreement import (
+    LEAST_COSINE,
+    SENTENCES,
+    check_agreement,
+    shipped_vectors,
+)
+from rag_app.models.embedding.encoder import Engine
+from rag_app.models.embedding.load import count_tokens, describe_embedding, load_embedding
+from rag_app.models.embedding.openvino import OpenVINOEmbedding
+from rag_app.models.embedding.recipe import UnsupportedModelError
 from rag_app.settings import Settings
 from tests.support.models import HIDDEN, MAX_TOKENS, save_tiny_model
 
@@ -153,9 +158,9 @@ def test_vectors_that_disagree_are_refused_and_the_finding_is_kept(
 
 
 def test_a_damaged_finding_is_found_again(cache: Path, tmp_path: Path) -> None:
-    from rag_app.models.engine import EngineConfig
-    from rag_app.models.folder import locate
-    from rag_app.models.recipe import read_recipe
+    from rag_app.models.embedding.encoder import EngineConfig
+    from rag_app.models.embedding.folder import locate
+    from rag_app.models.embedding.recipe import read_recipe
 
     folder = locate("minilm", cache_dir=cache)
     engine = Engine(EngineConfig(folder, read_recipe(folder), "float32"))

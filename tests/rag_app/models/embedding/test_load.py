@@ -17,11 +17,11 @@ from llama_index.core import MockEmbedding
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, ModelNotFoundError
-from rag_app.models import embedding as module
-from rag_app.models.embedding import count_tokens, describe_embedding, load_embedding, too_long
-from rag_app.models.engine import Engine
-from rag_app.models.loading import begin_loading
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding import load as module
+from rag_app.models.embedding.encoder import Engine
+from rag_app.models.embedding.engine_loading import begin_loading
+from rag_app.models.embedding.load import count_tokens, describe_embedding, load_embedding, too_long
+from rag_app.models.embedding.recipe import UnsupportedModelError
 from rag_app.settings import Settings
 from tests.support.bilingual import BilingualEmbedding
 from tests.support.embedding import HashEmbedding
@@ -232,17 +232,17 @@ def test_same_model_compares_weights_before_names() -> None:
 
 
 def test_importing_the_models_imports_neither_torch_nor_openvino() -> None:
-    assert not imported_by("rag_app.models.embedding") & {*HEAVY, "openvino", "tokenizers"}
+    assert not imported_by("rag_app.models.embedding.load") & {*HEAVY, "openvino", "tokenizers"}
 
 
 def test_beginning_in_the_background_imports_no_llama_index() -> None:
-    assert not imported_by("rag_app.models.loading") & {*HEAVY, "llama_index"}
+    assert not imported_by("rag_app.models.embedding.engine_loading") & {*HEAVY, "llama_index"}
 
 
 def test_a_first_question_imports_no_torch_and_sends_no_telemetry(tmp_path: Path) -> None:
     code = (
         "import sys\n"
-        "from rag_app.models.embedding import load_embedding\n"
+        "from rag_app.models.embedding.load import load_embedding\n"
         "from rag_app.settings import load_settings\n"
         "load_embedding(load_settings()).get_query_embedding('x')\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"

@@ -7,13 +7,13 @@ import threading
 from concurrent.futures import Future
 from dataclasses import dataclass
 
-from rag_app.models.agreement import check_agreement
-from rag_app.models.convert import converted_graph
-from rag_app.models.engine import Engine, EngineConfig, is_direct
-from rag_app.models.folder import ModelFolder, locate
-from rag_app.models.identity import EmbeddingIdentity
-from rag_app.models.recipe import UnsupportedModelError, read_recipe
-from rag_app.models.runtime import choose_precision, import_openvino
+from rag_app.models.embedding.agreement import check_agreement
+from rag_app.models.embedding.convert import converted_graph
+from rag_app.models.embedding.encoder import Engine, EngineConfig, is_direct
+from rag_app.models.embedding.folder import ModelFolder, locate
+from rag_app.models.embedding.identity import EmbeddingIdentity
+from rag_app.models.embedding.recipe import UnsupportedModelError, read_recipe
+from rag_app.models.embedding.runtime import choose_precision, import_openvino
 from rag_app.settings import Settings
 
 

@@ -26,8 +26,8 @@ from pipelines.errors import (
     RagError,
 )
 from pipelines.text import count_tokens, sanitise
-from rag_app.models.llm_errors import as_llm_error, is_out_of_quota
-from rag_app.models.llm_usage import Reply, count
+from rag_app.models.llm.errors import as_llm_error, is_out_of_quota
+from rag_app.models.usage import Reply, count
 
 MAX_ANSWER_CHARACTERS = 100_000
 _RETRY_DELAY = 0.5

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding.recipe import UnsupportedModelError
 
 if TYPE_CHECKING:
     import openvino

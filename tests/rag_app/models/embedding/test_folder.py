@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import ModelNotFoundError
-from rag_app.models import folder as module
-from rag_app.models.folder import ModelFolder, locate, write_private
+from rag_app.models.embedding import folder as module
+from rag_app.models.embedding.folder import ModelFolder, locate, write_private
 
 MINILM = "sentence-transformers/all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"

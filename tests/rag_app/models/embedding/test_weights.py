@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_app.models.recipe import UnsupportedModelError
-from rag_app.models.weights import map_safetensors
+from rag_app.models.embedding.recipe import UnsupportedModelError
+from rag_app.models.embedding.weights import map_safetensors
 
 
 def write(path: Path, kind: str, data: bytes, shape: list[int], **other: Any) -> Path:

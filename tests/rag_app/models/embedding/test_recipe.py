@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from rag_app.models.folder import ModelFolder, locate
-from rag_app.models.recipe import UnsupportedModelError, read_recipe
+from rag_app.models.embedding.folder import ModelFolder, locate
+from rag_app.models.embedding.recipe import UnsupportedModelError, read_recipe
 
 MODULES = [
     {"path": "", "type": "sentence_transformers.models.Transformer"},

@@ -9,12 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rag_app.models import runtime
-from rag_app.models.bert import build_encoder, is_buildable
-from rag_app.models.folder import locate
-from rag_app.models.recipe import UnsupportedModelError
-from rag_app.models.runtime import Batch, Runner, choose_precision, core_count, import_openvino
-from rag_app.models.tokens import TextTokenizer
+from rag_app.models.embedding import runtime
+from rag_app.models.embedding.bert import build_encoder, is_buildable
+from rag_app.models.embedding.folder import locate
+from rag_app.models.embedding.recipe import UnsupportedModelError
+from rag_app.models.embedding.runtime import (
+    Batch,
+    Runner,
+    choose_precision,
+    core_count,
+    import_openvino,
+)
+from rag_app.models.embedding.tokenizer import TextTokenizer
 
 
 def test_a_folder_without_tokenizer_is_unsupported(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ import pytest
 from llama_index.core.base.llms.types import ChatMessage
 
 from pipelines.errors import ConfigError, LLMAuthError
-from rag_app.models.llm import OPENAI_WINDOW, SMALL_WINDOW, load_llm
-from rag_app.models.llm_calls import chat
+from rag_app.models.llm.calls import chat
+from rag_app.models.llm.client import OPENAI_WINDOW, SMALL_WINDOW, load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import MODEL, OpenAIServer, Reply
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rag_app.models.recipe import Pooling, UnsupportedModelError
-from rag_app.models.runtime import import_openvino
-from rag_app.models.weights import Array
+from rag_app.models.embedding.recipe import Pooling, UnsupportedModelError
+from rag_app.models.embedding.runtime import import_openvino
+from rag_app.models.embedding.weights import Array
 
 if TYPE_CHECKING:
     import openvino

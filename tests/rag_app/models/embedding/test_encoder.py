@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import EmbeddingError
-from rag_app.models.engine import (
+from rag_app.models.embedding.encoder import (
     LENGTH_STEP,
     PADDING_PER_BATCH,
     TOKENS_PER_BATCH,
@@ -17,8 +17,8 @@ from rag_app.models.engine import (
     is_direct,
     make_batches,
 )
-from rag_app.models.folder import locate
-from rag_app.models.recipe import read_recipe
+from rag_app.models.embedding.folder import locate
+from rag_app.models.embedding.recipe import read_recipe
 
 IDS = st.lists(st.lists(st.integers(1, 9), min_size=1, max_size=600), max_size=40)
 

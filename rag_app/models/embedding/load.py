@@ -12,11 +12,16 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError
 from pipelines.optional import TORCH, needed
-from rag_app.models.folder import locate
-from rag_app.models.identity import EmbeddingIdentity
-from rag_app.models.known import find_by_name
-from rag_app.models.loading import LoadedEngine, find_model, load_engine, scripts_of
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding.engine_loading import (
+    LoadedEngine,
+    find_model,
+    load_engine,
+    scripts_of,
+)
+from rag_app.models.embedding.folder import locate
+from rag_app.models.embedding.identity import EmbeddingIdentity
+from rag_app.models.embedding.known import find_by_name
+from rag_app.models.embedding.recipe import UnsupportedModelError
 from rag_app.settings import Settings
 
 __all__ = ["EmbeddingIdentity", "count_tokens", "describe_embedding", "load_embedding", "too_long"]
@@ -54,7 +59,7 @@ def load_embedding(
 
 
 def _load_openvino(settings: Settings, loading: Future[LoadedEngine] | None) -> BaseEmbedding:
-    from rag_app.models.openvino import OpenVINOEmbedding
+    from rag_app.models.embedding.openvino import OpenVINOEmbedding
 
     loaded = loading.result() if loading is not None else load_engine(settings)
     size = settings.embed_batch_size
@@ -69,7 +74,7 @@ def _load_torch(settings: Settings, reason: str = "") -> BaseEmbedding:
     folder = find_model(settings)
     why = f"OpenVINO does not serve it: {reason}" if reason else 'embed_runtime is "torch"'
     with needed(f"the embedding model {settings.embed_model} ({why})", *TORCH):
-        from rag_app.models.reference import load_reference
+        from rag_app.models.embedding.reference import load_reference
 
     query, text = folder.instructions(settings.query_instruction, settings.text_instruction)
     precision = settings.embed_precision

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag_app.models.recipe import UnsupportedModelError
+from rag_app.models.embedding.recipe import UnsupportedModelError
 
 if TYPE_CHECKING:
     from tokenizers import Encoding, Tokenizer

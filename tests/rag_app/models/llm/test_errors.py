@@ -21,7 +21,7 @@ from pipelines.errors import (
     LLMTimeoutError,
     RagError,
 )
-from rag_app.models.llm_errors import BY_NAME, as_llm_error, kind_of, redact
+from rag_app.models.llm.errors import BY_NAME, as_llm_error, kind_of, redact
 
 
 def exceptions_of(*modules):

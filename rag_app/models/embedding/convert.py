@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.optional import TORCH, needed
-from rag_app.models.folder import ModelFolder, write_private
-from rag_app.models.recipe import UnsupportedModelError
-from rag_app.models.runtime import import_openvino
+from rag_app.models.embedding.folder import ModelFolder, write_private
+from rag_app.models.embedding.recipe import UnsupportedModelError
+from rag_app.models.embedding.runtime import import_openvino
 
 _log = logging.getLogger(__name__)
 _NAME = re.compile(r"[0-9a-f]{32}")  # of the folder of a graph
@@ -79,7 +79,7 @@ def _convert(folder: ModelFolder, path: Path) -> None:
     with needed(f"converting the embedding model {folder.name}, once,", *TORCH):
         import torch
 
-        from rag_app.models.reference import load_reference, quiet
+        from rag_app.models.embedding.reference import load_reference, quiet
 
     transformer = load_reference(folder, device="cpu").transformer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rag_app.models.known import MODELS, find_by_name, find_by_sha256
+from rag_app.models.embedding.known import MODELS, find_by_name, find_by_sha256
 
 E5 = "intfloat/multilingual-e5-small"
 

@@ -22,9 +22,9 @@ from pipelines.errors import (
     LLMStreamError,
     LLMTimeoutError,
 )
-from rag_app.models import llm_calls
-from rag_app.models.llm import load_llm
-from rag_app.models.llm_calls import ReplyStream, achat, chat
+from rag_app.models.llm import calls
+from rag_app.models.llm.calls import ReplyStream, achat, chat
+from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
 from tests.support.openai_server import MODEL, Failure, Garbage, OpenAIServer, Reply, Stall
 
@@ -34,7 +34,7 @@ TEXT = "東京は日本の首都です。[1] It is big. 😀"
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
-    monkeypatch.setattr(llm_calls, "_RETRY_DELAY", 0.0)
+    monkeypatch.setattr(calls, "_RETRY_DELAY", 0.0)
 
 
 def model(server: OpenAIServer, **settings: object):
@@ -136,7 +136,7 @@ def test_a_gateway_that_waited_in_vain_is_not_asked_again(call):
 )
 def test_the_wait_that_a_server_asks_for_is_kept_within_bounds(asked, waited, monkeypatch):
     waits = []
-    monkeypatch.setattr(llm_calls.time, "sleep", waits.append)
+    monkeypatch.setattr(calls.time, "sleep", waits.append)
     busy = Failure(429, headers={"Retry-After": asked})
     with OpenAIServer(busy, Reply(TEXT)) as server:
         assert chat(model(server), ASK).text == TEXT
@@ -222,7 +222,7 @@ def test_an_answer_cut_at_its_limit_says_so():
 
 
 def test_an_endless_answer_is_an_error(monkeypatch):
-    monkeypatch.setattr(llm_calls, "MAX_ANSWER_CHARACTERS", 50)
+    monkeypatch.setattr(calls, "MAX_ANSWER_CHARACTERS", 50)
     with OpenAIServer(Reply("x" * 60)) as server, pytest.raises(LLMServerError, match="longer"):
         chat(model(server), ASK)
 

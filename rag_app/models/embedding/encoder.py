@@ -11,12 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from pipelines.errors import EmbeddingError
-from rag_app.models.bert import build_encoder, is_buildable, pool
-from rag_app.models.folder import ModelFolder
-from rag_app.models.recipe import Recipe
-from rag_app.models.runtime import Batch, Precision, Runner, Vectors, core, import_openvino
-from rag_app.models.tokens import TextTokenizer
-from rag_app.models.weights import Weights, map_safetensors
+from rag_app.models.embedding.bert import build_encoder, is_buildable, pool
+from rag_app.models.embedding.folder import ModelFolder
+from rag_app.models.embedding.recipe import Recipe
+from rag_app.models.embedding.runtime import (
+    Batch,
+    Precision,
+    Runner,
+    Vectors,
+    core,
+    import_openvino,
+)
+from rag_app.models.embedding.tokenizer import TextTokenizer
+from rag_app.models.embedding.weights import Weights, map_safetensors
 
 # Measured on MiniLM: larger batches leave the cache of a core and hold more memory,
 # smaller ones pay for the start; few distinct lengths let the runtime reuse its kernels.

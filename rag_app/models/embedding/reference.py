@@ -18,8 +18,8 @@ from pydantic import PrivateAttr
 from transformers.utils import logging as transformers_logging
 
 from pipelines.errors import EmbeddingError, ModelNotFoundError
-from rag_app.models.folder import ModelFolder
-from rag_app.models.identity import EmbeddingIdentity
+from rag_app.models.embedding.folder import ModelFolder
+from rag_app.models.embedding.identity import EmbeddingIdentity
 
 
 class ReferenceEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]  # its package is untyped

@@ -18,7 +18,7 @@ from typing import Any
 
 from pipelines.errors import ModelNotFoundError
 from pipelines.optional import needed
-from rag_app.models.known import KnownModel, find_by_name, find_by_sha256
+from rag_app.models.embedding.known import KnownModel, find_by_name, find_by_sha256
 
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _SHARDS = ("*.safetensors", "pytorch_model-*.bin")

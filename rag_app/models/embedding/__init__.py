@@ -1,0 +1,1 @@
+"""Names → embedding models. Importing it loads none."""

@@ -1,0 +1,1 @@
+"""Language models: clients, calls and their errors. Imported only when one is named."""
