@@ -1,8 +1,8 @@
 """Errors of language models and their clients → the errors of this program.
 
-By class name along the inheritance, so that no client library is imported to
-look at an error of another one. Messages of servers are cut and keys in them
-blotted out: a server may quote the key that it refused.
+By HTTP status, else by the name of a base class, so that no client library is imported
+to look at an error of another one. Messages of servers are shortened and keys in them
+masked: a server may quote the key that it refused.
 """
 
 from __future__ import annotations
@@ -25,61 +25,28 @@ from pipelines.errors import (
     RagError,
 )
 
-_LONGEST_MESSAGE = 300
-_SHOWN_MODELS = 5
+_MAX_MESSAGE_CHARS = 300
+_MAX_SHOWN_MODELS = 5
 _KEY = re.compile(r"\b(?:sk|pk|gsk|xai|key|hf)[-_][\w\-*.]{6,}|(?<=[Bb]earer )\S+")
 
-# The most specific name along an error's inheritance decides.
+# Base classes of the clients' errors; the nearest one along an error's inheritance decides.
+# What carries an HTTP status is mapped by that.
 BY_NAME: dict[str, type[LLMError]] = {
     "openai.OpenAIError": LLMError,
     "openai.APIError": LLMServerError,
     "openai.APIStatusError": LLMRequestError,
-    "openai.APIResponseValidationError": LLMServerError,
     "openai.APIConnectionError": LLMConnectionError,
     "openai.APITimeoutError": LLMTimeoutError,
-    "openai.BadRequestError": LLMRequestError,
-    "openai.AuthenticationError": LLMAuthError,
-    "openai.OAuthError": LLMAuthError,
-    "openai.SubjectTokenProviderError": LLMAuthError,
-    "openai.PermissionDeniedError": LLMAuthError,
-    "openai.NotFoundError": LLMNotFoundError,
-    "openai.ConflictError": LLMRequestError,
-    "openai.UnprocessableEntityError": LLMRequestError,
-    "openai.RateLimitError": LLMRateLimitError,
-    "openai.InternalServerError": LLMServerError,
-    "openai.LengthFinishReasonError": LLMRequestError,
-    "openai.ContentFilterFinishReasonError": LLMRequestError,
-    "openai.InvalidWebhookSignatureError": LLMRequestError,
-    "openai.WebSocketConnectionClosedError": LLMStreamError,
-    "openai.WebSocketQueueFullError": LLMStreamError,
+    "openai.InvalidWebhookSignatureError": LLMError,
     "httpx.HTTPError": LLMConnectionError,
-    "httpx.HTTPStatusError": LLMServerError,
-    "httpx.RequestError": LLMConnectionError,
-    "httpx.TransportError": LLMConnectionError,
     "httpx.TimeoutException": LLMTimeoutError,
-    "httpx.ConnectTimeout": LLMTimeoutError,
-    "httpx.ReadTimeout": LLMTimeoutError,
-    "httpx.WriteTimeout": LLMTimeoutError,
-    "httpx.PoolTimeout": LLMTimeoutError,
-    "httpx.NetworkError": LLMConnectionError,
-    "httpx.ConnectError": LLMConnectionError,
-    "httpx.ReadError": LLMConnectionError,
-    "httpx.WriteError": LLMConnectionError,
-    "httpx.CloseError": LLMConnectionError,
-    "httpx.ProxyError": LLMConnectionError,
-    "httpx.UnsupportedProtocol": LLMRequestError,
-    "httpx.ProtocolError": LLMConnectionError,
-    "httpx.LocalProtocolError": LLMRequestError,
-    "httpx.RemoteProtocolError": LLMConnectionError,
     "httpx.DecodingError": LLMServerError,
     "httpx.TooManyRedirects": LLMServerError,
-    "httpx.InvalidURL": LLMRequestError,
     "httpx.CookieConflict": LLMServerError,
     "httpx.StreamError": LLMStreamError,
-    "httpx.StreamConsumed": LLMStreamError,
-    "httpx.StreamClosed": LLMStreamError,
-    "httpx.ResponseNotRead": LLMStreamError,
-    "httpx.RequestNotRead": LLMStreamError,
+    "httpx.InvalidURL": LLMRequestError,
+    "httpx.UnsupportedProtocol": LLMRequestError,
+    "httpx.LocalProtocolError": LLMRequestError,
 }
 
 _BY_STATUS: dict[int, type[LLMError]] = {
@@ -175,10 +142,8 @@ def kind_of(error: BaseException) -> type[LLMError]:
         if status in _REFUSALS and is_unknown_model(error):
             return LLMNotFoundError
         return _BY_STATUS.get(status, LLMServerError if status >= 500 else LLMRequestError)
-    for base in type(error).__mro__:
-        root = base.__module__.partition(".")[0].replace("httpx2", "httpx")
-        if f"{root}.{base.__name__}" in BY_NAME:
-            return BY_NAME[f"{root}.{base.__name__}"]
+    if (kind := kind_of_class(type(error))) is not None:
+        return kind
     if isinstance(error, TimeoutError):
         return LLMTimeoutError
     if isinstance(error, OSError):
@@ -186,6 +151,15 @@ def kind_of(error: BaseException) -> type[LLMError]:
     if _is_no_answer(error):
         return LLMServerError
     return LLMError
+
+
+def kind_of_class(theirs: type[BaseException]) -> type[LLMError] | None:
+    """Return the class of ours for a client's class; None: neither it nor a base is mapped."""
+    for base in theirs.__mro__:
+        package = base.__module__.partition(".")[0].replace("httpx2", "httpx")
+        if (kind := BY_NAME.get(f"{package}.{base.__name__}")) is not None:
+            return kind
+    return None
 
 
 def status_of(error: BaseException) -> int | None:
@@ -219,13 +193,13 @@ def redact(text: str, secrets: Sequence[str] = ()) -> str:
         if secret:
             text = text.replace(secret, "***")
     line = " ".join(_KEY.sub("***", text).split())
-    return line if len(line) <= _LONGEST_MESSAGE else line[:_LONGEST_MESSAGE] + "…"
+    return line if len(line) <= _MAX_MESSAGE_CHARS else line[:_MAX_MESSAGE_CHARS] + "…"
 
 
 def _some_of(names: Sequence[str], wanted: str) -> str:
     """Return the names that are most like the wanted one, and how many more there are."""
     likeness = {name: SequenceMatcher(None, name.casefold(), wanted.casefold()) for name in names}
-    nearest = sorted(likeness, key=lambda name: -likeness[name].ratio())[:_SHOWN_MODELS]
+    nearest = sorted(likeness, key=lambda name: -likeness[name].ratio())[:_MAX_SHOWN_MODELS]
     more = len(likeness) - len(nearest)
     return ", ".join(nearest) + (f" and {more} more" if more else "")
 
