@@ -24,12 +24,12 @@ from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.limits import TokenLimits
 from rag_app.answer.prompts import PromptsSource, load_prompts, prompts_of
 from rag_app.arguments import check, check_each, check_keywords
-from rag_app.matching import (
-    check_model,
-    child_sizes,
-    named,
+from rag_app.compatibility import (
+    check_compatible,
+    explicit_child_sizes,
+    explicit_setting,
     new_config,
-    reading_of,
+    reading_options,
     recorded_settings,
 )
 from rag_app.models.embedding.engine_loading import LoadedEngine
@@ -186,7 +186,7 @@ class Index:
         if not exist_ok or not is_index(Path(path)):
             check_new(Path(path))  # before a model is loaded in vain
         settings = settings or load_settings()
-        vectors, words = kinds_of(pipelines, child_sizes=child_sizes(settings))
+        vectors, words = kinds_of(pipelines, child_sizes=explicit_child_sizes(settings))
         model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
         config = new_config(settings, describe_embedding(model) if vectors and model else None)
         kinds = tuple(dict.fromkeys((*words, *vectors)))
@@ -308,7 +308,7 @@ class Index:
         with self._loading:
             if self._model is None:
                 model = self._load()
-                check_model(self._store, self._settings, model)
+                check_compatible(self._store, self._settings, model)
                 self._model = model
         return self._model
 
@@ -385,9 +385,9 @@ class Index:
             progress=progress,
             on_file=on_file,
             workers=workers,
-            reader=named(self._settings, "reader"),
-            child_sizes=child_sizes(self._settings),
-            reading=reading_of(self._settings, password),
+            reader=explicit_setting(self._settings, "reader"),
+            child_sizes=explicit_child_sizes(self._settings),
+            reading=reading_options(self._settings, password),
             timeout=timeout,
         )
 
@@ -676,5 +676,5 @@ def _checked_model(
     model = embed_model
     if model is None and store.config.embed_model and "embed_model" in settings.model_fields_set:
         model = load_embedding(settings, loading)
-    check_model(store, settings, model)
+    check_compatible(store, settings, model)
     return model

@@ -23,7 +23,7 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
         IndexNotFoundError, IndexDamagedError, IndexNewerError: as they say.
         ConfigError: no strategy has the name that is set.
     """
-    from rag_app.matching import recorded_settings
+    from rag_app.compatibility import recorded_settings
     from rag_app.models.embedding.engine_loading import begin_loading
     from rag_app.retrieval.strategy import get_strategy
     from rag_app.store.sqlite import open_store

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import IndexDamagedError, ModelNotFoundError
-from rag_app.matching import new_config, recorded_settings
+from rag_app.compatibility import new_config, recorded_settings
 from rag_app.models.embedding.folder import locate
 from rag_app.models.embedding.identity import EmbeddingIdentity
 from rag_app.settings import load_settings

@@ -1,4 +1,4 @@
-"""What somebody names must agree with what an index records; the rest the index decides."""
+"""Settings that are set explicitly must be compatible with the index; it decides the others."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:  # a model is loaded while LlamaIndex, which takes a second, i
     from pipelines.isolated import Reading
 
 
-def named(settings: Settings, field: str) -> Any:
-    """Return a setting that somebody named; None where the index decides."""
+def explicit_setting(settings: Settings, field: str) -> Any:
+    """Return a setting that was set explicitly; None: the index decides."""
     return getattr(settings, field) if field in settings.model_fields_set else None
 
 
-def child_sizes(settings: Settings) -> tuple[int, ...] | None:
-    """Return the sizes that somebody named; None: each pipeline has its own."""
-    sizes: tuple[int, ...] | None = named(settings, "child_sizes")
+def explicit_child_sizes(settings: Settings) -> tuple[int, ...] | None:
+    """Return the sizes in tokens that were set explicitly; None: each pipeline has its own."""
+    sizes: tuple[int, ...] | None = explicit_setting(settings, "child_sizes")
     return sizes
 
 
@@ -51,8 +51,12 @@ def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexC
     )
 
 
-def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
-    """Compare what is named with what the index records; what is not named is not compared."""
+def check_compatible(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
+    """Raise when an explicit setting, or the model, differs from what the index records.
+
+    Raises:
+        IndexMismatchError: names what differs, the value recorded and the value set.
+    """
     from rag_app.models.embedding.load import describe_embedding
 
     stored = store.config
@@ -75,7 +79,7 @@ def check_model(store: Store, settings: Settings, model: BaseEmbedding | None) -
     check_config(stored, replace(wanted, **named), where=str(store.path))
 
 
-def reading_of(settings: Settings, password: str | None = None) -> Reading:
+def reading_options(settings: Settings, password: str | None = None) -> Reading:
     """Return how files are read under these settings.
 
     Args:
