@@ -62,7 +62,7 @@ def warm_one(size: int) -> dict[str, Any]:
     """Measure one size in this process."""
     from rag_app.retrieval.retriever import StrategyRetriever
     from rag_app.retrieval.strategy import get_strategy
-    from rag_app.store.sqlite import open_store
+    from rag_app.store.sqlite.store import open_store
 
     with tempfile.TemporaryDirectory(prefix="bench-") as folder:
         path = Path(folder) / "index"
@@ -134,7 +134,7 @@ def _against_simple(rows: int) -> dict[str, Any]:
     from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
     from llama_index.core.vector_stores import SimpleVectorStore, VectorStoreQuery
 
-    from rag_app.store.sqlite import open_store
+    from rag_app.store.sqlite.store import open_store
 
     rng = np.random.default_rng(4)
     matrix = rng.standard_normal((rows, DIMENSION), dtype=np.float32)

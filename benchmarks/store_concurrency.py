@@ -10,7 +10,7 @@ import json
 import tempfile
 from pathlib import Path
 
-from rag_app.store.sqlite import open_store
+from rag_app.store.sqlite.store import open_store
 from tests.rag_app.store import concurrency
 
 RESULT = Path(__file__).parent / "results" / "store_concurrency.json"

@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_app.store.schema import DERIVED
+from rag_app.store.sqlite.schema import DERIVED
 
 RESULT = Path(__file__).parent / "results" / "store_growth.json"
 DIMENSION = 384
@@ -110,7 +110,7 @@ def query(seed: int) -> tuple[Any, list[str]]:
 def ours_save(path: Path, nodes: int) -> dict[str, float]:
     """Ingest documents whose vectors are ready."""
     from rag_app.store.protocol import IndexConfig
-    from rag_app.store.sqlite import create_store
+    from rag_app.store.sqlite.store import create_store
 
     config = IndexConfig(
         embed_model="random",
@@ -140,7 +140,7 @@ def ours_open(path: Path, nodes: int) -> dict[str, float]:
     from llama_index.core.schema import NodeWithScore  # noqa: F401  # what an answer is made of
 
     import pipelines.documents  # noqa: F401
-    from rag_app.store.sqlite import open_store
+    from rag_app.store.sqlite.store import open_store
 
     imported = time.perf_counter()
     vector, words = query(nodes)
@@ -168,7 +168,7 @@ def ours_open(path: Path, nodes: int) -> dict[str, float]:
 
 def ours_add(path: Path, nodes: int) -> dict[str, float]:
     """Open and add one file; ``nodes`` numbers it."""
-    from rag_app.store.sqlite import open_store
+    from rag_app.store.sqlite.store import open_store
 
     prepared = make(10_000_000 + nodes, ADDED)
     began, cpu = time.perf_counter(), time.process_time()
@@ -304,7 +304,7 @@ def size_per_pages(pages: int, folder: Path) -> dict[str, Any]:
     from rag_app.ingest import ingest, kinds_of
     from rag_app.store.config import with_kinds
     from rag_app.store.protocol import IndexConfig
-    from rag_app.store.sqlite import create_store
+    from rag_app.store.sqlite.store import create_store
     from tests.support.embedding import HashEmbedding, hash_vector
 
     class Wide(HashEmbedding):

@@ -23,7 +23,7 @@ from llama_index.core.schema import (
 from pipelines.nodes import hidden_from_llm
 from pipelines.noted_sentences import NotedSentences
 from rag_app.store.protocol import IndexConfig, Prepared
-from rag_app.store.sqlite import create_store
+from rag_app.store.sqlite.store import create_store
 
 DIMENSION = 384
 KINDS = ("child-128", "child-256")

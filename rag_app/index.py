@@ -42,7 +42,7 @@ from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.session import QuerySession
 from rag_app.settings import Settings, load_settings
 from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
-from rag_app.store.sqlite import (
+from rag_app.store.sqlite.store import (
     check_new,
     create_store,
     folder_bytes,
@@ -262,7 +262,7 @@ class Index:
         check("Index.merge", into=into, names=names, embed_model=embed_model, settings=settings)
         kinds = (str, os.PathLike, Index)
         check_each("Index.merge", "sources", sources, kinds, "an Index or the path of one")
-        from rag_app.store.merge import merge
+        from rag_app.store.sqlite.merge import merge
 
         stores: dict[Path, Store | Path] = {}
         for source in sources:

@@ -26,7 +26,7 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
     from rag_app.compatibility import recorded_settings
     from rag_app.models.embedding.engine_loading import begin_loading
     from rag_app.retrieval.strategy import get_strategy
-    from rag_app.store.sqlite import open_store
+    from rag_app.store.sqlite.store import open_store
 
     with open_store(path) as store:
         config = store.config

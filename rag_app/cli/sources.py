@@ -99,8 +99,8 @@ def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> It
 
 @contextmanager
 def _made(path: Path) -> Iterator[None]:
-    from rag_app.store.place import remove_folders
-    from rag_app.store.sqlite import is_index, remove_if_empty
+    from rag_app.store.sqlite.folders import remove_folders
+    from rag_app.store.sqlite.store import is_index, remove_if_empty
 
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:

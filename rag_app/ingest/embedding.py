@@ -14,7 +14,7 @@ from llama_index.core.schema import BaseNode, MetadataMode
 from pipelines.errors import EmbeddingError, RagError
 from pipelines.searched import searched_as
 from rag_app.models.embedding.load import EmbeddingIdentity, count_tokens
-from rag_app.store.protocol import Vector
+from rag_app.store.array_types import Vector
 
 Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded
 # Texts between two words about progress: LlamaIndex's lists of numbers take 12 KB a text.

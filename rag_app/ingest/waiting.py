@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 from pipelines.errors import RagError
 from rag_app.ingest.embedding import Chosen, Embedder, texts_of
 from rag_app.ingest.parsing import Parsed
-from rag_app.store.protocol import Vector
+from rag_app.store.array_types import Vector
 
 Task = TypeVar("Task")
 Vectors = dict[str, tuple[list[str], Vector]]  # by kind: node ids and their vectors

@@ -15,8 +15,9 @@ from pipelines.errors import ConfigError, EmbeddingError, IndexMismatchError, St
 from pipelines.text import language_name
 from rag_app.retrieval.language import knows
 from rag_app.retrieval.strategy import Arm
-from rag_app.store.bm25 import idf
-from rag_app.store.protocol import Hit, Selection, Snapshot, Vector
+from rag_app.store.array_types import Vector
+from rag_app.store.engine.bm25 import idf
+from rag_app.store.protocol import Hit, Selection, Snapshot
 from rag_app.turns import turn
 
 Status = Literal["voted", "nothing", "silent", "failed"]

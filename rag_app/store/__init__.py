@@ -14,7 +14,7 @@ from rag_app.store.protocol import (
     Store,
     Writer,
 )
-from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from rag_app.store.sqlite.store import SqliteStore, create_store, open_store
 
 __all__ = [
     "Finding",

@@ -18,10 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, runtime_checkable
 
-import numpy as np
-import numpy.typing as npt
-
 from pipelines.page_map import Page
+from rag_app.store.array_types import Vector
 
 if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without it
     from llama_index.core.schema import BaseNode, Document
@@ -29,7 +27,6 @@ if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without 
 
     from pipelines.noted_sentences import NotedSentences
 
-Vector = npt.NDArray[np.float32]
 How = Literal["vectors", "words"]
 
 

@@ -3,7 +3,7 @@
 from benchmarks.synthetic import KINDS, RandomEmbedding, build
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import get_strategy
-from rag_app.store.sqlite import open_store
+from rag_app.store.sqlite.store import open_store
 
 
 def test_built_index_has_the_vectors_asked_for_and_answers(tmp_path):

@@ -13,8 +13,8 @@ from typing import Any
 
 from pipelines.errors import RagError
 from rag_app.retrieval.retriever import StrategyRetriever
-from rag_app.store.schema import DATABASE, DERIVED
-from rag_app.store.sqlite import create_store, open_store
+from rag_app.store.sqlite.schema import DATABASE, DERIVED
+from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
 
 QUESTIONS = ("growth of the valve", "crane licence", "sum of the tower", "章 弁")

@@ -30,9 +30,9 @@ from rag_app.cli.output import Output
 from rag_app.cli.session import Session
 from rag_app.ingest import ingest, remove
 from rag_app.settings import Settings
-from rag_app.store.merge import merge
-from rag_app.store.schema import DATABASE, DERIVED, LOCK
-from rag_app.store.sqlite import open_store
+from rag_app.store.sqlite.merge import merge
+from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK
+from rag_app.store.sqlite.store import open_store
 from tests.rag_app.store import crash
 from tests.support.pdfs import make_pdf
 

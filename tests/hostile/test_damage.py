@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import IndexDamagedError
-from rag_app.store.schema import DATABASE, DERIVED
-from rag_app.store.sqlite import open_store
+from rag_app.store.sqlite.schema import DATABASE, DERIVED
+from rag_app.store.sqlite.store import open_store
 from tests.hostile.damage import Templates, answers, judge, make_templates, run
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_app.index import Index
-from rag_app.store.sqlite import open_store, remove_if_empty
+from rag_app.store.sqlite.store import open_store, remove_if_empty
 from tests.support.pdfs import make_pdf
 
 

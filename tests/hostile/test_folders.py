@@ -22,10 +22,10 @@ from pipelines.errors import (
 )
 from rag_app.cli.cache import IndexCache
 from rag_app.models.embedding.convert import _prune
-from rag_app.store import connect
-from rag_app.store.merge import merge
-from rag_app.store.schema import DATABASE, DERIVED, LOCK
-from rag_app.store.sqlite import create_store, open_store
+from rag_app.store.sqlite import connect
+from rag_app.store.sqlite.merge import merge
+from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK
+from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
 
 # What a user may have in a folder; some names are those that earlier versions used.
@@ -344,7 +344,7 @@ def test_a_merge_that_fails_leaves_what_was_put_beside_it(
         put(tmp_path / "C", "thesis.txt")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rag_app.store.merge._move", fail)
+    monkeypatch.setattr("rag_app.store.sqlite.merge._move", fail)
     with pytest.raises(OSError, match="No space"):
         merge({"source": tmp_path / "source"}, tmp_path / "C")
     assert tree(tmp_path / "C") == {"thesis.txt": "x"}
@@ -354,7 +354,7 @@ def test_a_merge_whose_log_could_not_be_moved_into_its_database_is_not_reported_
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(tmp_path / "source")
-    monkeypatch.setattr("rag_app.store.sqlite._tidy", lambda sql: _PINNED.append(pin(sql)))
+    monkeypatch.setattr("rag_app.store.sqlite.store._tidy", lambda sql: _PINNED.append(pin(sql)))
     try:
         with pytest.raises(StoreError, match="its log is still beside it"):
             merge({"source": tmp_path / "source"}, tmp_path / "C")

@@ -27,7 +27,7 @@ from pipelines.errors import (
 from rag_app.index import Index
 from rag_app.joined import JoinedIndex
 from rag_app.settings import load_settings
-from rag_app.store.schema import DERIVED
+from rag_app.store.sqlite.schema import DERIVED
 from tests.support.embedding import HashEmbedding
 
 DATA = Path(__file__).parents[2] / "data"

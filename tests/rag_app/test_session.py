@@ -27,7 +27,7 @@ from rag_app.cli.app import app
 from rag_app.index import Index
 from rag_app.joined import JoinedIndex
 from rag_app.session import QuerySession
-from rag_app.store.sqlite import SqliteStore
+from rag_app.store.sqlite.store import SqliteStore
 from tests.support.embedding import HashEmbedding
 
 QUESTION = "How many pumps did the plant in Kobe make in 2019?"

@@ -6,9 +6,9 @@ import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
-from rag_app.store.checksums import Checksums
-from rag_app.store.sealing import seal
-from rag_app.store.state import State, write_state
+from rag_app.store.sqlite.checksums import Checksums
+from rag_app.store.sqlite.sealing import seal
+from rag_app.store.sqlite.state import State, write_state
 
 
 def reseal(sql: sqlite3.Connection, folder: Path) -> None:

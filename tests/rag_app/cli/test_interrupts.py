@@ -23,8 +23,8 @@ import pytest
 
 from rag_app.cli import signals
 from rag_app.index import Index
-from rag_app.store import merge as merging
-from rag_app.store import sqlite
+from rag_app.store.sqlite import merge as merging
+from rag_app.store.sqlite import store as sqlite
 from tests.rag_app.cli.test_app import FORK, ROOT, forked
 from tests.support.embedding import HashEmbedding, hash_vector
 
@@ -288,7 +288,7 @@ def test_an_interrupt_while_derived_files_are_built_leaves_all_files_in(rag, pdf
 
 
 def test_an_interrupt_while_a_file_is_written_leaves_it_out(rag, pdfs, monkeypatch):
-    from rag_app.store import contents
+    from rag_app.store.sqlite import contents
 
     with monkeypatch.context() as patched:
         patched.setattr(contents, "insert", interrupt)

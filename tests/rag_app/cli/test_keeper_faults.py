@@ -17,7 +17,7 @@ from rag_app.cli import keeper
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.kept import pdfs as open_pdfs
 from rag_app.index import Index
-from rag_app.store import merge as merging
+from rag_app.store.sqlite import merge as merging
 from tests.rag_app.cli.conftest import CRANE
 from tests.rag_app.cli.keeping import (
     ANSWER,

@@ -91,7 +91,7 @@ def test_an_index_larger_than_the_limit_answers_and_is_not_kept_for_others(
     rag, two, place, monkeypatch
 ):
     monkeypatch.setenv("RAG_CACHE_LIMIT_MB", "1")
-    monkeypatch.setattr("rag_app.store.sqlite.folder_bytes", lambda _: 2_000_000)
+    monkeypatch.setattr("rag_app.store.sqlite.store.folder_bytes", lambda _: 2_000_000)
     assert rag("ask", VALVE_QUESTION, *two).code == 0
     (entry,) = cache().entries()
     assert entry.files == (str(two[0]), str(two[1]))
@@ -107,7 +107,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(rag, two, place, monkeyp
 
 def test_a_cache_on_a_network_drive_is_done_without(rag, two, monkeypatch):
     monkeypatch.setattr(
-        "rag_app.store.lock.file_system",
+        "rag_app.store.sqlite.lock.file_system",
         lambda path, mounts=None: "nfs" if path.is_relative_to(cache().root) else "ext4",
     )
     done = rag("ask", CRANE_QUESTION, *two)

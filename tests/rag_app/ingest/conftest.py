@@ -10,7 +10,7 @@ import pytest
 from rag_app.ingest import kinds_of
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig, Store
-from rag_app.store.sqlite import create_store
+from rag_app.store.sqlite.store import create_store
 from tests.support.embedding import DIMENSION, HashEmbedding
 from tests.support.pdfs import make_pdf
 

@@ -13,7 +13,7 @@ import pytest
 
 from pipelines.errors import IndexDamagedError
 from rag_app.index import Index
-from rag_app.store.schema import DATABASE, DERIVED
+from rag_app.store.sqlite.schema import DATABASE, DERIVED
 from tests.support.embedding import HashEmbedding
 from tests.support.pdfs import make_pdf
 

@@ -20,7 +20,7 @@ from pipelines.structure import structure_of
 from pipelines.text import search_terms
 from rag_app.retrieval.language import knows
 from rag_app.store.protocol import IndexConfig, Prepared, Store
-from rag_app.store.sqlite import create_store
+from rag_app.store.sqlite.store import create_store
 from tests.support.embedding import DIMENSION, HashEmbedding, hash_vector
 
 VECTOR_KINDS = ("parent", "child-128", "child-256", "child-512", "sentence")

@@ -11,7 +11,7 @@ from rag_app.retrieval.catalogue import Catalogues, read_catalogue
 from rag_app.retrieval.documents import MIN_LOG_ODDS_RATIO, TIERS, lower_log_odds_ratio
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES
-from rag_app.store.snapshot import SqliteSnapshot
+from rag_app.store.sqlite.snapshot import SqliteSnapshot
 from tests.rag_app.retrieval.conftest import make_store, paged, prepare
 from tests.support.embedding import HashEmbedding
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from pipelines.errors import IndexLockedError
 from rag_app.store.protocol import Prepared, Snapshot
-from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from rag_app.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
 
 FILES = 5  # per writer

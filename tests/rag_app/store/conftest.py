@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_app.store import derived
 from rag_app.store.protocol import IndexConfig, Store
-from rag_app.store.sqlite import create_store, open_store
+from rag_app.store.sqlite import derived
+from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG
 
 ENGINES = {"sqlite": (create_store, open_store)}

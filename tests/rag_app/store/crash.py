@@ -24,7 +24,7 @@ from typing import Any
 from rag_app.ingest import ingest, kinds_of
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig
-from rag_app.store.sqlite import SqliteStore, create_store, open_store
+from rag_app.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.support.embedding import DIMENSION, HashEmbedding, hash_vector
 from tests.support.pdfs import make_pdf
 

@@ -18,7 +18,8 @@ from llama_index.core.schema import (
 )
 
 from pipelines.noted_sentences import NotedSentences
-from rag_app.store.protocol import IndexConfig, Prepared, Vector
+from rag_app.store.array_types import Vector
+from rag_app.store.protocol import IndexConfig, Prepared
 from tests.support.embedding import hash_vector
 
 DIMENSION = 16

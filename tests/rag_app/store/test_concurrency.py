@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from rag_app.store.schema import DATABASE, DERIVED, LOCK
-from rag_app.store.sqlite import open_store
+from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK
+from rag_app.store.sqlite.store import open_store
 from tests.rag_app.store import concurrency
 
 SECONDS = float(os.environ.get("RAG_TEST_CONCURRENCY_SECONDS", "10"))

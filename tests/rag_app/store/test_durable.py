@@ -11,16 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from rag_app.store.merge import merge
-from rag_app.store.schema import DATABASE
-from rag_app.store.sqlite import create_store
+from rag_app.store.sqlite.merge import merge
+from rag_app.store.sqlite.schema import DATABASE
+from rag_app.store.sqlite.store import create_store
 from tests.rag_app.store.make import CONFIG, prepared
 
 # A reader on the first generation, so that no checkpoint can sync what is written.
 WRITES = """
 import sys
 from pathlib import Path
-from rag_app.store.sqlite import open_store
+from rag_app.store.sqlite.store import open_store
 from tests.rag_app.store.make import prepared
 with open_store(Path(sys.argv[1])) as store, store.snapshot() as held:
     held.names()

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from rag_app.store.protocol import Store
-from rag_app.store.sqlite import create_store, open_store
+from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
 
 WORDS = ["cat", "dog", "red", "blue", "runs", "sits", "eats", "12", "猫", "eats"]

@@ -1,0 +1,1 @@
+"""The arrays that are searched: segments, scores, ranks and their files; numpy alone."""

@@ -1,0 +1,1 @@
+"""The store on SQLite: a folder with one database, which is the truth, and derived files."""

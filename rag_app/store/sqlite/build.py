@@ -1,0 +1,224 @@
+"""When and what derived files are built: once per run, at a cost that goes with what is new.
+
+Each file covers some blobs. A run writes its new parts into a new file and
+takes smaller neighbours along, so that there are at most about log2(n) files
+and a part is rewritten at most that often. The list of files is itself in the
+database: one transaction switches from the old ones to the new one.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import secrets
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rag_app.store.array_types import Vector
+from rag_app.store.config import load_config
+from rag_app.store.engine.array_files import FileIdentity
+from rag_app.store.engine.segments import Segment, WordSegment
+from rag_app.store.protocol import How
+from rag_app.store.sqlite import blobs, derived
+from rag_app.store.sqlite.checksums import Checksums
+from rag_app.store.sqlite.derived import Listed
+from rag_app.store.sqlite.folders import refuse_links, remove_derived
+from rag_app.store.sqlite.schema import DERIVED
+from rag_app.store.sqlite.state import read_state, write_state
+
+_log = logging.getLogger(__name__)
+_UNPLAIN = re.compile(r"[^A-Za-z0-9_-]")
+_GROWTH = 2  # a file is taken along when it is less than this many times as large as what is new
+_DEAD = 0.2  # share of removed rows above which a file is written again
+
+
+@dataclass(frozen=True)
+class Maker:
+    """How one sort of segment is opened, and written from files and new blobs."""
+
+    how: How
+    open: Callable[..., Segment]
+    write: Callable[
+        [
+            sqlite3.Connection,
+            Path,
+            Sequence[Segment],
+            Sequence[int],
+            Collection[int],
+            Mapping[str, object],
+        ],
+        FileIdentity,
+    ]
+
+
+def _write_vectors(
+    sql: sqlite3.Connection,
+    path: Path,
+    files: Sequence[Segment],
+    fresh: Sequence[int],
+    wanted: Collection[int],
+    info: Mapping[str, object],
+) -> FileIdentity:
+    sums = Checksums.at(sql)
+    rows = [blobs.read_rows(sql, part) for part in fresh]
+    (config,) = sql.execute("SELECT config FROM state").fetchone()
+    dimension = load_config(config).dimension
+
+    def fetch(part: int) -> Vector:
+        return blobs.read_matrix(sql, sums, part)
+
+    return derived.write_vectors(path, [*files, *rows], wanted, fetch, dimension, info)
+
+
+def _write_words(
+    sql: sqlite3.Connection,
+    path: Path,
+    files: Sequence[Segment],
+    fresh: Sequence[int],
+    wanted: Collection[int],
+    info: Mapping[str, object],
+) -> FileIdentity:
+    sums = Checksums.at(sql)
+    known = [file for file in files if isinstance(file, WordSegment)]
+    read = [blobs.read_words(sql, sums, part) for part in fresh]
+    return derived.write_words(path, [*known, *read], wanted, info)
+
+
+VECTORS = Maker("vectors", derived.open_vectors, _write_vectors)
+WORDS = Maker("words", derived.open_words, _write_words)
+
+
+def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
+    """Bring the derived files up to the database; the caller holds the writer's lock.
+
+    A failure (a full disk) is logged and leaves readers to read the database.
+    """
+    try:
+        (folder / DERIVED).mkdir(exist_ok=True)
+        refuse_links(folder)
+        for (kind,) in sql.execute("SELECT kind FROM kinds ORDER BY kind").fetchall():
+            _build(sql, folder, kind, VECTORS)
+            _build(sql, folder, kind, WORDS)
+        sweep(sql, folder)
+    except (OSError, sqlite3.OperationalError) as error:
+        _log.warning("derived files of %s were not built: %s", folder, error)
+
+
+def drop_files(sql: sqlite3.Connection, folder: Path, files: Sequence[str]) -> None:
+    """List some derived files no more: what they held is built anew from the database."""
+    if files:
+        _switch(sql, folder, files, None, 0)
+
+
+def sweep(sql: sqlite3.Connection, folder: Path) -> None:
+    """Remove the files that the database records as replaced, or as drafts of a killed run.
+
+    Readers that have mapped them keep them.
+    """
+    files = [file for (file,) in sql.execute("SELECT file FROM unused_files")]
+    if files:
+        remove_derived(folder, files)
+        sql.execute("DELETE FROM unused_files")
+
+
+def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> None:
+    live = blobs.live_parts(sql, maker.how, kind)
+    files, unusable = _open_all(sql, folder, kind, maker)
+    covered = {part for segment in files.values() for part in segment.parts.tolist()}
+    new = sum(rows for part, rows in live.items() if part not in covered)
+    along = _taken_along(files, live, new)
+    gone = [*unusable, *along]
+    kept = {part for name in files.keys() - set(along) for part in files[name].parts.tolist()}
+    wanted = {part for part in live if part not in kept}
+    if not wanted and not gone:
+        return
+    made = None
+    if wanted:
+        fresh = sorted(wanted - covered)
+        made = _write(sql, folder, kind, maker, [files[old] for old in along], fresh, wanted)
+    _switch(sql, folder, gone, made, sum(live[part] for part in wanted))
+
+
+def _write(
+    sql: sqlite3.Connection,
+    folder: Path,
+    kind: int,
+    maker: Maker,
+    files: Sequence[Segment],
+    fresh: Sequence[int],
+    wanted: Collection[int],
+) -> Listed:
+    name = _name(sql, maker.how, kind)
+    identity, generation = sql.execute("SELECT identity, generation FROM state").fetchone()
+    sql.execute("INSERT INTO unused_files (file) VALUES (?)", (name,))  # until it is whole
+    info = derived.about(identity, maker.how, kind, generation)
+    return Listed(name, maker.write(sql, folder / name, files, fresh, wanted, info), info)
+
+
+def _open_all(
+    sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker
+) -> tuple[dict[str, Segment], list[str]]:
+    """Return the files that can be used, by name, and the names of those that cannot."""
+    files: dict[str, Segment] = {}
+    unusable: list[str] = []
+    for listed in derived.files_of(sql, maker.how, kind):
+        segment = derived.try_open(maker.open, folder, listed)
+        if segment is None:
+            unusable.append(listed.file)
+        else:
+            files[listed.file] = segment
+    return files, unusable
+
+
+def _taken_along(files: dict[str, Segment], live: dict[int, int], new: int) -> list[str]:
+    """Return the files to be written anew, together with the ``new`` rows."""
+    alive = {
+        name: sum(live.get(part, 0) for part in segment.parts.tolist())
+        for name, segment in files.items()
+    }
+    along = [name for name in files if alive[name] < (1 - _DEAD) * files[name].rows]
+    total = new + sum(alive[name] for name in along)
+    for name in sorted(files.keys() - set(along), key=lambda name: (alive[name], name)):
+        if alive[name] < _GROWTH * total:
+            along.append(name)
+            total += alive[name]
+    return along
+
+
+def _name(sql: sqlite3.Connection, how: How, kind: int) -> str:
+    generation, epoch = sql.execute("SELECT generation, epoch FROM state").fetchone()
+    (kind_name,) = sql.execute("SELECT name FROM kinds WHERE kind = ?", (kind,)).fetchone()
+    plain = _UNPLAIN.sub("_", kind_name)
+    # At random, so that it never is the name of a file that is there already.
+    unique = secrets.token_hex(4)
+    return f"{DERIVED}/{how}-{kind}-{plain}-{generation:010d}-{epoch:06d}-{unique}.arrays"
+
+
+def _switch(
+    sql: sqlite3.Connection, folder: Path, gone: Sequence[str], made: Listed | None, rows: int
+) -> None:
+    sql.execute("BEGIN IMMEDIATE")
+    try:
+        state = read_state(sql, folder)
+        old = [(file,) for file in gone]
+        sql.executemany("DELETE FROM derived WHERE file = ?", old)
+        sql.executemany("INSERT OR IGNORE INTO unused_files (file) VALUES (?)", old)
+        if made is not None:
+            sql.execute("DELETE FROM unused_files WHERE file = ?", (made.file,))
+            about, written = made.info, made.written
+            sql.execute(
+                "INSERT INTO derived (file, how, kind, generation, rows, size, checksum)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(made.file, about["how"], about["kind"], about["generation"]),
+                    *(rows, written.size, written.checksum),
+                ),
+            )
+        write_state(sql, folder, replace(state, epoch=state.epoch + 1))
+        sql.execute("COMMIT")
+    except BaseException:
+        if sql.in_transaction:
+            sql.execute("ROLLBACK")
+        raise
