@@ -18,10 +18,10 @@ __all__ = ["CHILD_SIZES", "PARENT_SIZE", "ChildParentParser", "header_of", "pass
 
 PARENT_SIZE = 1024
 CHILD_SIZES = (128, 256, 512)
-SMALLEST_SIZE = 16
+MIN_SIZE_TOKENS = 16
 # A child ends where its page does unless it would be a crumb. What stands at the top of a
 # page says what the page is about, and is found best when nothing stands before it.
-_LEAST_OF_PAGE = 0.15
+_MIN_PAGE_SHARE = 0.15
 
 
 class ChildParentParser(TransformComponent):
@@ -36,7 +36,7 @@ class ChildParentParser(TransformComponent):
         child_splitter: the same for the children; then ``child_sizes`` names one kind.
     """
 
-    parent_size: int = Field(default=PARENT_SIZE, ge=SMALLEST_SIZE)
+    parent_size: int = Field(default=PARENT_SIZE, ge=MIN_SIZE_TOKENS)
     child_sizes: tuple[int, ...] = CHILD_SIZES
     parent_splitter: TransformComponent | None = None
     child_splitter: TransformComponent | None = None
@@ -44,8 +44,8 @@ class ChildParentParser(TransformComponent):
     @field_validator("child_sizes")
     @classmethod
     def _distinct(cls, sizes: tuple[int, ...]) -> tuple[int, ...]:
-        if len(set(sizes)) != len(sizes) or any(size < SMALLEST_SIZE for size in sizes):
-            raise ValueError(f"child sizes must be distinct and at least {SMALLEST_SIZE}")
+        if len(set(sizes)) != len(sizes) or any(size < MIN_SIZE_TOKENS for size in sizes):
+            raise ValueError(f"child sizes must be distinct and at least {MIN_SIZE_TOKENS}")
         return sizes
 
     def __call__(self, nodes: Sequence[BaseNode], **kwargs: Any) -> list[BaseNode]:
@@ -70,7 +70,7 @@ class ChildParentParser(TransformComponent):
         ranks = maker.structure.ranks
         spans = _spans(maker, whole, self.parent_size, ranks, self.parent_splitter)
         parents = [maker.make(span, "parent", settings) for span in spans]
-        ranks = (Breaks(maker.page_starts, _LEAST_OF_PAGE), *ranks)
+        ranks = (Breaks(maker.page_starts, _MIN_PAGE_SHARE), *ranks)
         children = [
             child
             for size in self.child_sizes

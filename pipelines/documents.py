@@ -46,7 +46,7 @@ _NOT_CONTENT = frozenset(
         *("content_hash", "reader", "read_by", "own_title"),
     )
 )
-_LONGEST_TITLE = 160
+_MAX_TITLE_CHARS = 160
 
 _BLANKS = re.compile(r"[_+]|%20")
 _BETWEEN_WORDS = re.compile(r"(?<=[^\W\d_]{3})-(?=[^\W\d_]{3})")
@@ -111,7 +111,7 @@ def hidden_keys(document: Document) -> Document:
 def own_title(raw: RawPdf) -> str:
     """Return the PDF's own title where page 1 confirms it, else what it shows in large type."""
     own = raw.title if _words(raw.title) & _words(raw.pages[0].text) else raw.largest
-    return own[:_LONGEST_TITLE].strip()
+    return own[:_MAX_TITLE_CHARS].strip()
 
 
 def title_of(stem: str, own: str) -> str:

@@ -15,14 +15,14 @@ _REACH = 6
 # How far away the pages lie that are compared, how many of them must agree, and which share:
 # heads of left and right pages alternate, and so half of them need not.
 _AROUND = 8
-_LEAST = 3
+_MIN_PAGES = 3
 _SHARE = 0.4
 _STEPS = 3
 # Fewer letters are a footnote's mark or a cell, however often they stand at an edge.
 _LETTERS = 3
 # From so many words a line that ends in a full stop is a sentence, and no "Acme Inc.".
 _SENTENCE_WORDS = 5
-_MOST_WORDS = 16
+_MAX_WORDS = 16
 
 _DASHES = r"[\s\-–—－|•·.]*"
 _LABEL = r"\d{1,4}|[ivxlcdm]{1,7}|[A-Z]{1,2}[-–]?\d{1,3}"
@@ -175,7 +175,7 @@ def _may_run(line: str) -> bool:
     words = len(line.split())
     sentence = ends_sentence(line) and words >= _SENTENCE_WORDS
     letters = sum(c.isalpha() for c in line) >= _LETTERS
-    return letters and words <= _MOST_WORDS and not sentence and not ends_open(line)
+    return letters and words <= _MAX_WORDS and not sentence and not ends_open(line)
 
 
 def _is_head(edges: Sequence[_Edge], index: int, number: str, rest: str) -> bool:
@@ -184,7 +184,7 @@ def _is_head(edges: Sequence[_Edge], index: int, number: str, rest: str) -> bool
     around = edges[first : index + _AROUND + 1]
     if not number:
         same = sum((number, rest) in edge.heads for edge in around)
-        return same >= _LEAST and same >= _SHARE * len(around)
+        return same >= _MIN_PAGES and same >= _SHARE * len(around)
     same = sum(
         any(other == rest and _step(number, n) == i - index for n, other in edge.heads)
         for i, edge in enumerate(around, start=first)

@@ -17,7 +17,7 @@ from pipelines.tokens import TokenOffsets
 
 _UNIT = re.compile(r"[(（](?:in|\$|€|£|¥|単位)", re.IGNORECASE)
 # How many sections of one text may be called the same.
-_MOST_SECTIONS = 2
+_MAX_SECTIONS = 2
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
 
@@ -73,7 +73,7 @@ def _sections(text: str, lines: Sequence[Line]) -> list[Span]:
         and not (_is_row(following) and (_is_row(previous) or text.count(" ", *line[:2]) < 3))
     ]
     often = Counter(text[start:end] for start, end in spans)
-    return [(start, end) for start, end in spans if often[text[start:end]] <= _MOST_SECTIONS]
+    return [(start, end) for start, end in spans if often[text[start:end]] <= _MAX_SECTIONS]
 
 
 def _is_row(line: Line | None) -> bool:

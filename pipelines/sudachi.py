@@ -28,12 +28,12 @@ _DICTIONARY = "small"
 _UNITS = "A"  # the shortest
 _CONTENT = ("名詞", "動詞", "形容詞", "形状詞", "副詞", "接頭辞", "接尾辞")
 # Sudachi takes 49,149 bytes at once; a character has four at most.
-_AT_ONCE = 4000
-_LONGEST = 64  # characters of a term; what is longer is no word
+_MAX_CHUNK_CHARS = 4000
+_MAX_TERM_CHARS = 64  # characters of a term; what is longer is no word
 # A line; of one that is too long, as much as ends with a sentence, a clause, or fits.
 _PORTIONS = re.compile(
-    rf"[^\n]{{1,{_AT_ONCE}}}(?=\n|\Z)|[^\n]{{0,{_AT_ONCE - 1}}}[。!?]"
-    rf"|[^\n]{{0,{_AT_ONCE - 1}}}[、,.;: ]|[^\n]{{1,{_AT_ONCE}}}"
+    rf"[^\n]{{1,{_MAX_CHUNK_CHARS}}}(?=\n|\Z)|[^\n]{{0,{_MAX_CHUNK_CHARS - 1}}}[。!?]"
+    rf"|[^\n]{{0,{_MAX_CHUNK_CHARS - 1}}}[、,.;: ]|[^\n]{{1,{_MAX_CHUNK_CHARS}}}"
 )
 _KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa]")
 
@@ -54,7 +54,7 @@ def sudachi_terms(text: str) -> list[str]:
         for word in tokenize(portion.group())
         if is_content(word)
     )
-    return [term for term in terms if len(term) <= _LONGEST]
+    return [term for term in terms if len(term) <= _MAX_TERM_CHARS]
 
 
 class SudachiAnalyser:

@@ -55,13 +55,13 @@ _PARTS = re.compile(rf"\d+(?:[.,]\d+)*|(?:(?!\d|_){_WORD})+")
 _SEPARATORS = re.compile(rf"(?:(?<!\d)[.,]|[.,](?!\d)|[^\w{_MARKS}+#.,]|_)+")
 _LATIN = re.compile(r"[a-z]")
 _ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
-_LONGEST_JOINED = 24
-_LONGEST_EXACT = 64
+_MAX_JOINED_CHARS = 24
+_MAX_EXACT_CHARS = 64
 # What is longer is no token: leaders of dots, encoded data, words that lost their spaces.
-_LONGEST_TOKEN = 256
+_MAX_TOKEN_CHARS = 256
 _CACHED_LENGTH = 40
 _CACHE_LIMIT = 50_000
-_MOST_SENTENCES = 1024  # some 10 MB in Japanese, whose sentences have many terms
+_MAX_CACHED_SENTENCES = 1024  # some 10 MB in Japanese, whose sentences have many terms
 
 
 # A stemmer may serve one thread only.
@@ -88,7 +88,7 @@ def search_terms(text: str) -> list[str]:
     return list(chain.from_iterable(map(_known.__getitem__, prepare(text).split())))
 
 
-@lru_cache(maxsize=_MOST_SENTENCES)
+@lru_cache(maxsize=_MAX_CACHED_SENTENCES)
 def sentence_terms(text: str) -> tuple[str, ...]:
     """Return what :func:`search_terms` does, of a sentence that is looked at more than once.
 
@@ -155,8 +155,8 @@ def _counted(runs: list[str], index: int) -> list[str]:
 
 
 def _other_terms(token: str) -> list[str]:
-    if len(token) > _LONGEST_TOKEN:
-        return [term for word in _WORDS.findall(token) for term in _piece(word[:_LONGEST_TOKEN])]
+    if len(token) > _MAX_TOKEN_CHARS:
+        return [term for word in _WORDS.findall(token) for term in _piece(word[:_MAX_TOKEN_CHARS])]
     core = _EDGE.sub("", token)
     if core.endswith((")", "]")) and core.count("(") + core.count("[") == 0:
         core = core.rstrip(")].,;:")
@@ -181,9 +181,9 @@ def _mixed(core: str) -> list[str]:
         return _word(contraction[1])
     pieces = [piece for piece in _SEPARATORS.split(core) if piece]
     # Written together it is found however its separators are written: "AX-450/B", "AX450B".
-    joined = 1 < len(pieces) <= 3 and len(core) <= _LONGEST_JOINED and _LATIN.search(core)
+    joined = 1 < len(pieces) <= 3 and len(core) <= _MAX_JOINED_CHARS and _LATIN.search(core)
     whole = "".join(pieces) if joined else core
-    terms = _whole(whole) if len(core) <= _LONGEST_EXACT else []
+    terms = _whole(whole) if len(core) <= _MAX_EXACT_CHARS else []
     for piece in pieces:
         terms.extend(_piece(piece))
     return list(dict.fromkeys(terms))

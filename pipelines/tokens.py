@@ -37,10 +37,10 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 # A token never crosses a line break that is followed by something visible.
 _SEAM = re.compile(r"\n(?=\S)")
 _SEGMENT = 50_000
-_LONGEST_SEGMENT = 200_000
+_MAX_SEGMENT_CHARS = 200_000
 # Words whose tokens are remembered: so long, and so many (some 5 MB).
-_LONGEST_WORD = 24
-_MOST_WORDS = 50_000
+_MAX_WORD_CHARS = 24
+_MAX_CACHED_WORDS = 50_000
 
 
 def _ranks_path() -> Path:
@@ -81,9 +81,9 @@ def count_tokens(text: str) -> int:
 def _segments(text: str) -> Iterator[str]:
     """Cut a long text where no token crosses, so that time and memory stay linear."""
     start = 0
-    while len(text) - start > _LONGEST_SEGMENT:
-        seam = _SEAM.search(text, start + _SEGMENT, start + _LONGEST_SEGMENT)
-        end = seam.end() if seam else start + _LONGEST_SEGMENT
+    while len(text) - start > _MAX_SEGMENT_CHARS:
+        seam = _SEAM.search(text, start + _SEGMENT, start + _MAX_SEGMENT_CHARS)
+        end = seam.end() if seam else start + _MAX_SEGMENT_CHARS
         yield text[start:end]
         start = end
     if start < len(text):
@@ -107,11 +107,11 @@ class _WordTokens(dict[str, int]):
     """The most tokens that a word takes, with a space before it and without."""
 
     def __missing__(self, word: str) -> int:
-        if len(word) > _LONGEST_WORD:
+        if len(word) > _MAX_WORD_CHARS:
             return len(word.encode())
         encoding, _ = _tokenizer()
         count = max(len(encoding.encode_ordinary(space + word)) for space in ("", " "))
-        if len(self) >= _MOST_WORDS:
+        if len(self) >= _MAX_CACHED_WORDS:
             self.clear()
         self[word] = count
         return count

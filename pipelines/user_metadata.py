@@ -9,7 +9,7 @@ from typing import Any
 from pipelines.errors import ConfigError
 from pipelines.file_names import storable
 
-_MOST_LEVELS = 100  # of nesting; what refers to itself has more
+_MAX_LEVELS = 100  # of nesting; what refers to itself has more
 
 
 def storable_metadata(metadata: Mapping[Any, Any]) -> dict[str, Any]:
@@ -26,9 +26,9 @@ def storable_metadata(metadata: Mapping[Any, Any]) -> dict[str, Any]:
 
 
 def _storable(value: Any, level: int) -> Any:
-    if level > _MOST_LEVELS:
+    if level > _MAX_LEVELS:
         raise ConfigError(
-            f"its metadata is nested more than {_MOST_LEVELS} levels deep, or refers to itself",
+            f"its metadata is nested more than {_MAX_LEVELS} levels deep, or refers to itself",
             hint="give plain values: texts, numbers, lists of them",
         )
     if isinstance(value, Mapping):

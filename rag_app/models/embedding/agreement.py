@@ -24,7 +24,7 @@ from rag_app.models.embedding.runtime import Vectors, import_openvino
 
 _log = logging.getLogger(__name__)
 
-LEAST_COSINE = 0.995
+MIN_COSINE = 0.995
 # Raised when the graph or the sentences change: what was found before no longer counts.
 _VERSION = 1
 SENTENCES = (
@@ -64,9 +64,9 @@ def check_agreement(engine: Engine, cache_dir: Path, *, required: bool = True) -
             return
         write_private(path, json.dumps({"least_cosine": cosine}).encode())
         _log.info("least cosine with the reference: %.5f", cosine)
-    if cosine < LEAST_COSINE:
+    if cosine < MIN_COSINE:
         raise UnsupportedModelError(
-            f"its vectors differ from torch's: cosine {cosine:.4f}, below {LEAST_COSINE}"
+            f"its vectors differ from torch's: cosine {cosine:.4f}, below {MIN_COSINE}"
         )
 
 

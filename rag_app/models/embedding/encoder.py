@@ -79,7 +79,7 @@ class Engine:
         """Return unit vectors of shape (texts, dimension); equal texts are computed once.
 
         Raises:
-            EmbeddingError: the runtime failed, or gave numbers that are none.
+            EmbeddingError: the runtime failed, or returned NaN or infinite values.
         """
         rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
         distinct = np.empty((len(rows), self.config.recipe.dimension), dtype=np.float32)
@@ -94,7 +94,7 @@ class Engine:
             self._weights.put_back()  # rows of the vocabulary
         if not np.isfinite(distinct).all():
             raise EmbeddingError(
-                "the embedding runtime gave numbers that are none",
+                "the embedding runtime returned NaN or infinite values",
                 hint='set embed_precision = "float32", or embed_runtime = "torch"',
             )
         return distinct[[rows[text] for text in texts]]

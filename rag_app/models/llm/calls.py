@@ -31,7 +31,7 @@ from rag_app.models.usage import Reply, count
 
 MAX_ANSWER_CHARACTERS = 100_000
 _RETRY_DELAY = 0.5
-_LONGEST_DELAY = 10.0
+_MAX_DELAY_S = 10.0
 
 
 def model_name(llm: LLM) -> str:
@@ -175,7 +175,7 @@ class _Calls:
         if not mapped.retryable or hopeless or self.count > self._retries:
             # "from None": the client's own error may quote the key.
             raise mapped from None
-        return min(_retry_after(error), _LONGEST_DELAY)
+        return min(_retry_after(error), _MAX_DELAY_S)
 
     def reply(self, response: ChatResponse) -> Reply:
         collected = _Collected()

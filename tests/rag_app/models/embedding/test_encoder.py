@@ -80,7 +80,7 @@ def test_no_texts_are_no_vectors(engine: Engine) -> None:
 
 def test_numbers_that_are_none_raise(engine: Engine) -> None:
     engine._runner = _FakeRunner(float("nan"))  # type: ignore[assignment]
-    with pytest.raises(EmbeddingError, match="numbers that are none"):
+    with pytest.raises(EmbeddingError, match="NaN or infinite"):
         engine.embed(["a"])
 
 
