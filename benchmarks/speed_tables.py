@@ -126,7 +126,7 @@ def _throughput(result: Mapping[str, Any]) -> str:
         for name in ("retrieve", "answer")
     ]
     head = ["", "one at a time, /s", "eight at once, /s", "ratio", "cores busy, one", "eight"]
-    head += ["share of time in a turn", "two processes, /s"]
+    head += ["share of time inside the gate", "two processes, /s"]
     note = f"Resident while answering: {result['resident_mb']:,.0f} MB."
     return f"**Throughput**\n\n{markdown(head, rows)}\n\n{note}"
 

@@ -20,7 +20,7 @@ from llama_index.core.schema import QueryBundle
 
 from benchmarks.measure import median, pss_mb, timed
 from benchmarks.synthetic import DIMENSION, KINDS, RandomEmbedding, build, words
-from rag_app.turns import turn
+from rag_app.query_gate import query_gate
 
 QUERIES = 40
 AT_ONCE = 8
@@ -166,14 +166,14 @@ def _against_simple(rows: int) -> dict[str, Any]:
 def throughput(index_path: Path, questions: Sequence[str]) -> dict[str, Any]:
     """Return questions per second one at a time and eight at once, and how busy the cores were.
 
-    ``eight_at_once_computing`` is the share of the time in which some thread had the turn
+    ``eight_at_once_computing`` is the share of the time in which some thread was inside the gate
     to compute in Python: at 1 no thread of the process could have computed more.
     """
     from rag_app import Index
 
     index = Index.open(index_path)
     found = {}
-    with _timed_turns() as held:
+    with _timed_gate() as held:
         for name, ask in (
             ("retrieve", index.as_retriever().retrieve),
             ("answer", index.as_query_engine().query),
@@ -198,10 +198,10 @@ def throughput(index_path: Path, questions: Sequence[str]) -> dict[str, Any]:
 
 
 @contextmanager
-def _timed_turns() -> Iterator[list[float]]:
-    """Yield the seconds of each turn that is taken within."""
+def _timed_gate() -> Iterator[list[float]]:
+    """Yield the seconds of each stay inside the gate."""
     held: list[float] = []
-    real = turn._lock
+    real = query_gate._lock
 
     class Timed:
         since = 0.0
@@ -216,11 +216,11 @@ def _timed_turns() -> Iterator[list[float]]:
             held.append(time.perf_counter() - self.since)
             real.release()
 
-    turn._lock = Timed()  # type: ignore[assignment]
+    query_gate._lock = Timed()  # type: ignore[assignment]
     try:
         yield held
     finally:
-        turn._lock = real
+        query_gate._lock = real
 
 
 def serve(index_path: Path, questions: Sequence[str], what: str, seconds: float) -> float:

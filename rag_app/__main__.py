@@ -50,7 +50,7 @@ def script() -> NoReturn:
     """Run the command line and end the process.
 
     What others registered for its end is done; the modules are not taken apart, which
-    took a twentieth of the time of a question.
+    takes 4 % of the time of a first question (24 interleaved pairs on the sample PDFs).
     """
     code = main()
     atexit._run_exitfuncs()

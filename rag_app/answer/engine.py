@@ -39,10 +39,10 @@ from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
 from rag_app.answer.tracing import atraced_synthesis, traced_retrieval, traced_synthesis
 from rag_app.models.usage import metered
+from rag_app.query_gate import query_gate
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
 from rag_app.store.protocol import Store
-from rag_app.turns import turn
 
 if TYPE_CHECKING:
     from rag_app.answer.written.generation import Generation
@@ -242,7 +242,7 @@ class CitedQueryEngine(BaseQueryEngine):
     def _plan(self, asked: _QuestionState) -> Plan:
         question = asked.query.query_str
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
-        with turn.taken():
+        with query_gate.entered():
             return make_plan(question, asked.found, asked.evidence, self._thresholds, scale)
 
     def _generation(self, plan: Plan, asked: _QuestionState) -> Generation | None:
@@ -261,7 +261,7 @@ class CitedQueryEngine(BaseQueryEngine):
         if plan.verdict == "other_language":
             return compose.other_language(plan.question, plan.passages, asked.evidence, messages)
         similarity = self._similarity if plan.meaning_voted else None
-        with turn.taken():
+        with query_gate.entered():
             best = rank_sentences(
                 plan.question, plan.passages, plan.sentences, plan.weights, similarity
             )

@@ -13,12 +13,12 @@ import numpy as np
 from pipelines.analysers import query_terms
 from pipelines.errors import ConfigError, EmbeddingError, IndexMismatchError, StoreError
 from pipelines.text import language_name
+from rag_app.query_gate import query_gate
 from rag_app.retrieval.language import knows
 from rag_app.retrieval.strategy import Arm
 from rag_app.store.array_types import Vector
 from rag_app.store.engine.bm25 import idf
 from rag_app.store.protocol import Hit, Selection, Snapshot
-from rag_app.turns import turn
 
 Status = Literal["voted", "nothing", "silent", "failed"]
 Embed = Callable[[str], Sequence[float]]
@@ -122,7 +122,7 @@ class QueryVectors:
         try:
             found = self._given.get(text)
             if found is None:
-                with turn.lent():
+                with query_gate.released():
                     found = view.embed(text)
             vector = np.asarray(found, dtype=np.float32)
         except (ConfigError, StoreError) as error:

@@ -12,9 +12,9 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.errors import ConfigError, RetrievalError, StoreError
+from rag_app.query_gate import query_gate
 from rag_app.retrieval.evidence import HIDDEN_KEYS
 from rag_app.retrieval.result import Degraded
-from rag_app.turns import turn
 
 _FORM = (
     "it is package.module:NAME, a class of LlamaIndex's postprocessors or a function that returns "
@@ -74,7 +74,7 @@ def rerank(
     for processor in processors:
         name = type(processor).__name__
         try:
-            with turn.lent():
+            with query_gate.released():
                 found = processor.postprocess_nodes(_copies(current), query_bundle=query)
             current = _checked(found, current)
         except (ConfigError, StoreError):

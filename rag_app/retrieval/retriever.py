@@ -18,6 +18,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
+from rag_app.query_gate import query_gate
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
 from rag_app.retrieval.candidates import CandidateList, read_candidates
 from rag_app.retrieval.catalogue import Catalogues
@@ -33,7 +34,6 @@ from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
 from rag_app.store.protocol import IndexConfig, Store
-from rag_app.turns import turn
 
 DEFAULT_TOP_K = 5
 
@@ -165,7 +165,7 @@ class StrategyRetriever(BaseRetriever):
                 index is wrong.
             RetrievalError: all arms failed, or one did and the retriever is strict.
         """
-        with turn.taken(), QuerySession(self.stores) as session:
+        with query_gate.entered(), QuerySession(self.stores) as session:
             return self.retrieve_in(session, query)
 
     def retrieve_in(self, session: QuerySession, query: QueryType) -> RetrievalResult:
@@ -175,7 +175,7 @@ class StrategyRetriever(BaseRetriever):
             session: of this retriever's ``stores``; it stays open.
             query: the question.
         """
-        with turn.taken():
+        with query_gate.entered():
             return self._search(_bundle(query), self._views(session))
 
     def explain(self, query: QueryType, *, top: int = 10) -> Explanation:
@@ -183,12 +183,12 @@ class StrategyRetriever(BaseRetriever):
 
         Raises: as :meth:`retrieve_detailed`.
         """
-        with turn.taken(), QuerySession(self.stores) as session:
+        with query_gate.entered(), QuerySession(self.stores) as session:
             return self.explain_in(session, query, top=top)
 
     def explain_in(self, session: QuerySession, query: QueryType, *, top: int = 10) -> Explanation:
         """Do the same as :meth:`explain`, reading in a session of this retriever's ``stores``."""
-        with turn.taken():
+        with query_gate.entered():
             found = self._search(_bundle(query), self._views(session))
             return explanation_of(found, self._k, top)
 
@@ -262,7 +262,7 @@ class StrategyRetriever(BaseRetriever):
         if self._query_generator is None:
             return [question], []
         try:
-            with turn.lent():
+            with query_gate.released():
                 generated = self._query_generator(question)
             return all_queries(question, generated), []
         except Exception as error:

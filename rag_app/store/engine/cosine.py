@@ -19,10 +19,10 @@ from typing import Any, ClassVar, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from rag_app.query_gate import query_gate
 from rag_app.store.array_types import Bools, Ints, Vector
 from rag_app.store.engine.ranking import Scored, best_of, leading
 from rag_app.store.engine.segments import VectorSegment
-from rag_app.turns import turn
 
 Floats = npt.NDArray[np.float64]
 Q = TypeVar("Q")
@@ -203,7 +203,7 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
     """Return the score of each row with a query; another query may compute meanwhile."""
     rows = len(vectors)
     found = np.empty(rows, np.float32)
-    with turn.lent() if rows >= _WORTH_LENDING else nullcontext():
+    with query_gate.released() if rows >= _WORTH_LENDING else nullcontext():
         if rows <= vectors.share:
             vectors.scores(query, found)
         else:

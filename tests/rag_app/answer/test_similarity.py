@@ -7,7 +7,7 @@ import pytest
 
 from pipelines.errors import EmbeddingError
 from rag_app.answer.similarity import REFERENCE_MODEL, SentenceSimilarity
-from rag_app.turns import turn
+from rag_app.query_gate import query_gate
 from tests.support.embedding import HashEmbedding
 
 
@@ -37,7 +37,7 @@ def test_answers_that_wait_for_the_model_let_others_compute():
     similarity = SentenceSimilarity(Slow())
 
     def answer(question):
-        with turn.taken():
+        with query_gate.entered():
             return similarity(question, ["pump blue"])
 
     with ThreadPoolExecutor(2) as pool:

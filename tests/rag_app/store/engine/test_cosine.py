@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rag_app.query_gate import query_gate
 from rag_app.store.engine import cosine
 from rag_app.store.engine.cosine import VectorView, rounding_bound
 from rag_app.store.engine.ranking import Scored
 from rag_app.store.engine.segments import VectorSegment
-from rag_app.turns import turn
 
 
 def segment(
@@ -129,14 +129,14 @@ def test_a_query_lends_its_turn_during_a_product_of_many_rows_only(
     real = cosine.FullVectors.scores
 
     def scores(self: cosine.FullVectors, unit: np.ndarray, out: np.ndarray) -> None:
-        mine.append(turn.is_mine)
+        mine.append(query_gate.is_mine)
         real(self, unit, out)
 
     monkeypatch.setattr(cosine.FullVectors, "scores", scores)
     monkeypatch.setattr(cosine, "_WORTH_LENDING", least)
-    with turn.taken():
+    with query_gate.entered():
         VectorView([(held, None)]).search(held.matrix[0]).best(2, None)
-        assert turn.is_mine
+        assert query_gate.is_mine
     assert mine == [not lent]
 
 

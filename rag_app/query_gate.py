@@ -1,9 +1,9 @@
-"""Queries of several threads compute in turn, and lend their turn while they wait.
+"""A gate that lets one query compute in Python at a time, and is released while it waits.
 
 Python's interpreter lock lets one thread compute at a time. A query gives it away at
 every step of SQLite and every product of arrays, hundreds of times, and each time waits
 to get it back: eight queries at once took 1.7 times as long as the same eight one after
-the other. So a query takes its turn as a whole, and lends it while something computes
+the other. So a query enters the gate as a whole, and releases it while something computes
 outside of Python: an embedding model, a language model.
 """
 
@@ -14,20 +14,20 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-PATIENCE = 1.0
-"""Seconds that a query waits for its turn; then it goes on beside the others."""
+MAX_WAIT_S = 1.0
+"""Seconds that a query waits at the gate; then it goes on beside the others."""
 
 
-class Turn:
-    """What one thread at a time has.
+class QueryGate:
+    """What one thread at a time is inside of.
 
     Args:
-        patience: seconds to wait for it. A query that hangs, on a disk that does not
+        max_wait_s: seconds to wait for it. A query that hangs, on a disk that does not
             answer, must not stop the others.
     """
 
-    def __init__(self, patience: float = PATIENCE) -> None:
-        self._patience = patience
+    def __init__(self, max_wait_s: float = MAX_WAIT_S) -> None:
+        self._max_wait_s = max_wait_s
         self._renew()
         if hasattr(os, "register_at_fork"):  # where processes fork
             os.register_at_fork(after_in_child=self._renew)
@@ -38,34 +38,34 @@ class Turn:
 
     @property
     def is_mine(self) -> bool:
-        """Whether this thread has it."""
+        """Whether this thread is inside."""
         return getattr(self._mine, "held", False)
 
     @contextmanager
-    def taken(self) -> Iterator[None]:
-        """Compute in one's turn; within a turn that was taken already, nothing happens."""
+    def entered(self) -> Iterator[None]:
+        """Compute inside the gate; a thread that is inside already just goes on."""
         mine = self._mine
         if getattr(mine, "entered", False):
             yield
             return
         mine.entered = True
         try:
-            mine.held = self._lock.acquire(timeout=self._patience)
+            mine.held = self._lock.acquire(timeout=self._max_wait_s)
             yield
         finally:
             self._give()
             mine.entered = False
 
     @contextmanager
-    def lent(self) -> Iterator[None]:
-        """Let others compute meanwhile; without a turn nothing happens."""
+    def released(self) -> Iterator[None]:
+        """Let others compute meanwhile; outside of the gate nothing happens."""
         if not self._give():
             yield
             return
         try:
             yield
         finally:
-            self._mine.held = self._lock.acquire(timeout=self._patience)
+            self._mine.held = self._lock.acquire(timeout=self._max_wait_s)
 
     def _give(self) -> bool:
         given = self.is_mine
@@ -75,5 +75,5 @@ class Turn:
         return given
 
 
-turn = Turn()
-"""The turn of this process: all indexes share its interpreter."""
+query_gate = QueryGate()
+"""The gate of this process: all indexes share its interpreter."""
