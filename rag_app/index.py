@@ -41,14 +41,14 @@ from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.session import QuerySession
 from rag_app.settings import Settings, load_settings
-from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
-from rag_app.store.sqlite.store import (
+from rag_app.store import (
     check_new,
     create_store,
     folder_bytes,
     is_index,
     open_store,
 )
+from rag_app.store.protocol import Finding, IndexConfig, SourceInfo, Store
 
 if TYPE_CHECKING:  # a question to an index that is there needs nothing of what makes one
     from rag_app.ingest import (
@@ -222,7 +222,7 @@ class Index:
         """
         check("Index.open", path=path, embed_model=embed_model, settings=settings)
         settings = settings or load_settings()
-        store = open_store(Path(path))
+        store = open_store(path)
         try:
             model = _checked_model(store, settings, embed_model, loading)
         except BaseException:

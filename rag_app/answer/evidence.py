@@ -11,7 +11,7 @@ from pipelines.noted_sentences import NotedSentences
 from pipelines.page_map import Page
 from pipelines.text import language_name
 from rag_app.passages import Passage
-from rag_app.store.engine.bm25 import idf
+from rag_app.store import idf
 from rag_app.store.protocol import Snapshot
 
 # For naming the documents' languages: the beginnings of a few of them.

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 
 from pipelines.text import content_words
-from rag_app.store.engine.bm25 import damping
+from rag_app.store import damping
 
 # BM25 over single sentences: a word rarely comes twice, and length says less than in
 # passages. Better than 1.2 and 0.75 on both sets of benchmarks/answers.py.

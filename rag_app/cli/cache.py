@@ -237,7 +237,7 @@ class IndexCache:
         return sorted((self._entry(path) for path in folders), key=lambda kept: -kept.used)
 
     def _entry(self, folder: Path) -> Kept:
-        from rag_app.store.sqlite.store import folder_bytes
+        from rag_app.store import folder_bytes
 
         files = _about(folder).get("files")
         names = tuple(map(str, files)) if isinstance(files, list) else ()

@@ -80,7 +80,7 @@ def _private(current: Session) -> Iterator[IndexCache]:
 @contextmanager
 def _cache(current: Session) -> Iterator[IndexCache]:
     """Give the user's cache, or one for this run alone where no index can be kept there."""
-    from rag_app.store.sqlite.lock import refuse_network_drive
+    from rag_app.store import refuse_network_drive
 
     cache = IndexCache.of(current.settings)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,9 +27,9 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
     from rag_app.compatibility import recorded_settings
     from rag_app.models.embedding.engine_loading import begin_loading
     from rag_app.retrieval.strategy import get_strategy
-    from rag_app.store.sqlite.store import open_store
+    from rag_app.store import open_store
 
-    with open_store(path) as store:
+    with closing(open_store(path)) as store:
         config = store.config
     strategy = get_strategy(settings.strategy, settings.presets)
     if not config.embed_model or not strategy.needs_vectors:

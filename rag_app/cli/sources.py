@@ -103,8 +103,7 @@ def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> It
 
 @contextmanager
 def _made(path: Path) -> Iterator[None]:
-    from rag_app.store.sqlite.folders import remove_folders
-    from rag_app.store.sqlite.store import is_index, remove_if_empty
+    from rag_app.store import is_index, remove_folders, remove_if_empty
 
     missing = [folder for folder in (path, *path.parents) if not folder.exists()]
     try:

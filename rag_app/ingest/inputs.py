@@ -16,7 +16,7 @@ from pipelines.errors import ConfigError, RagError
 from pipelines.file_names import absolute, printable, storable
 from pipelines.passages import PassageGroup, groups_of
 from pipelines.regular_files import status
-from rag_app.store.sqlite.schema import DATABASE, DERIVED
+from rag_app.store import DATABASE, DERIVED
 
 Input = str | Path | Document | BaseNode
 

@@ -16,8 +16,8 @@ from pipelines.text import language_name
 from rag_app.query_gate import query_gate
 from rag_app.retrieval.language import knows
 from rag_app.retrieval.strategy import Arm
+from rag_app.store import idf
 from rag_app.store.array_types import Vector
-from rag_app.store.engine.bm25 import idf
 from rag_app.store.protocol import Hit, Selection, Snapshot
 
 Status = Literal["voted", "nothing", "silent", "failed"]
