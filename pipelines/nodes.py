@@ -22,8 +22,9 @@ from pipelines.scripts import script_of
 from pipelines.splitting import Span
 from pipelines.structure import structure_of
 
-# What a language model reads of a node's metadata; an embedding model reads none of it.
-SHOWN_KEYS = frozenset({"file_name", "page_label"})
+# What a language model reads of a node's metadata; an embedding model reads none of it. All
+# pages: a label is that of one page, and a passage may run over several.
+SHOWN_KEYS = frozenset({"file_name", "pages"})
 
 
 class NodeMaker:
@@ -90,7 +91,7 @@ class NodeMaker:
 
 
 def hidden_from_llm(metadata: Mapping[str, Any]) -> list[str]:
-    """Return the keys that a language model does not read: all but file and page, if known."""
+    """Return the keys that a language model does not read: all but file and pages, if known."""
     return [key for key, value in metadata.items() if key not in SHOWN_KEYS or not value]
 
 

@@ -47,9 +47,11 @@ class Passage:
         start, end: span in the document's derived text; ``None`` where it has none.
         text: verbatim text; ``document.text[start:end]`` where there is a span.
         rank: place in the ranking, from 1.
-        file: name of the file, as shown.
+        file: name of the file, as shown; the document's id where it has none.
+        path: path of the file, as it was given (``""`` when unknown).
         title, heading: of the document and of the place in it (``""`` when unknown).
-        page_label: printed label of the first page (``""`` when unknown).
+        page: the page of the best evidence, from 1; ``None`` when unknown.
+        page_label: the printed label of that page (``""`` when unknown).
         pages: physical pages, from 1.
         matches: what the arms found, best first.
     """
@@ -62,8 +64,10 @@ class Passage:
     text: str
     rank: int
     file: str = ""
+    path: str = ""
     title: str = ""
     heading: str = ""
+    page: int | None = None
     page_label: str = ""
     pages: tuple[int, ...] = ()
     matches: tuple[Match, ...] = ()
@@ -179,7 +183,6 @@ def _union(left: Passage, right: Passage) -> Passage:
         end=end,
         text=left.text + tail,
         heading=left.heading,
-        page_label=left.page_label,
         pages=tuple(sorted({*left.pages, *right.pages})),
         matches=best.matches + other.matches,
     )
@@ -209,9 +212,11 @@ def _passage(found: NodeWithScore, rank: int) -> Passage:
         end=end,
         text=text,
         rank=rank,
-        file=_file(metadata),
+        file=source_name(node),
+        path=str(metadata.get("file_path") or ""),
         title=str(metadata.get("title") or ""),
         heading=str(metadata.get("heading") or ""),
+        page=_page(metadata),
         page_label=str(metadata.get("page_label") or ""),
         pages=_pages(metadata),
         matches=_matches(metadata.get("matched")),
@@ -227,8 +232,15 @@ def _node_span(node: BaseNode, text: str) -> tuple[int | None, int | None]:
     return start, end
 
 
-def _file(metadata: dict[str, Any]) -> str:
-    return str(metadata.get("file_name") or metadata.get("file_path") or "")
+def source_name(node: BaseNode) -> str:
+    """Return what a node's source is called: its file's name, else its path, else its id."""
+    metadata = node.metadata
+    return str(metadata.get("file_name") or metadata.get("file_path") or node.ref_doc_id or "")
+
+
+def _page(metadata: dict[str, Any]) -> int | None:
+    page = metadata.get("page")
+    return page if isinstance(page, int) else next(iter(_pages(metadata)), None)
 
 
 def _pages(metadata: dict[str, Any]) -> tuple[int, ...]:

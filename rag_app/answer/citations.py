@@ -83,6 +83,7 @@ class CitationBook:
             number=number,
             origin=passage.origin,
             file=passage.file,
+            path=passage.path,
             page=page,
             page_label=label,
             pages=sorted(set(quoted)) or list(passage.pages),

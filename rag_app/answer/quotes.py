@@ -60,7 +60,7 @@ def label_of(number: int | None, pages: Sequence[Page], passage: Passage) -> str
     for page in pages:
         if page.number is not None and page.number == number:
             return page.label
-    return passage.page_label or None
+    return (passage.page_label or None) if number == passage.page else None
 
 
 def _squash(text: str) -> str:

@@ -38,7 +38,8 @@ class Citation:
     Attributes:
         number: its number in the answer, from 1, in the order of first use.
         origin: name of the index (``""`` for a single one).
-        file: name of the file.
+        file: name of the file; the id of a Document that has none.
+        path: path of the file, as it was given (``""`` when unknown).
         page: page of the best quote, from 1; ``None`` for Documents without pages.
         page_label: that page's printed label; ``None`` when unknown.
         pages: all pages of its quotes.
@@ -48,6 +49,7 @@ class Citation:
     number: int
     origin: str
     file: str
+    path: str
     page: int | None
     page_label: str | None
     pages: list[int]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from rag_app.cli.session import UsageError, session
 if TYPE_CHECKING:
     from llama_index.core.schema import NodeWithScore
 
-    from rag_app.session import QuerySession
 
 SEARCH_EXAMPLES = examples(
     'rag search "lead time"',
@@ -75,7 +73,7 @@ def search(
                 filters=filters, queries=queries or 1, session=read
             )
             found = retriever.retrieve_in(read, question)
-            results = [result(rank, node, read) for rank, node in enumerate(found.nodes, start=1)]
+            results = [result(rank, node) for rank, node in enumerate(found.nodes, start=1)]
         document: dict[str, Any] = {
             "query": question,
             "strategy": found.strategy.name,
@@ -159,9 +157,11 @@ def _check(question: str) -> None:
         raise UsageError("the question is empty")
 
 
-def result(rank: int, found: NodeWithScore, read: QuerySession) -> dict[str, Any]:
+def result(rank: int, found: NodeWithScore) -> dict[str, Any]:
     """Return one passage as the JSON document has it."""
     from llama_index.core.schema import MetadataMode
+
+    from rag_app.passages import source_name
 
     metadata = found.node.metadata
     matched = metadata.get("matched", ())
@@ -170,25 +170,11 @@ def result(rank: int, found: NodeWithScore, read: QuerySession) -> dict[str, Any
         "rank": rank,
         "score": found.score,
         "origin": metadata.get("origin", ""),
-        "file": metadata.get("file_name", ""),
+        "file": source_name(found.node),
         "page": page,
-        "page_label": _label(found, page, read),
+        "page_label": None if page is None else metadata.get("page_label"),
         "pages": metadata.get("pages", []),
         "text": found.node.get_content(metadata_mode=MetadataMode.NONE),
         "node_id": found.node.node_id,
         "matched": [{key: match[key] for key in _MATCH if key in match} for match in matched],
     }
-
-
-def _label(found: NodeWithScore, page: int | None, read: QuerySession) -> str | None:
-    """Return the printed label of a page of the passage; None without pages."""
-    metadata = found.node.metadata
-    if page is None:
-        return None
-    if page in metadata["pages"][:1]:
-        return str(metadata["page_label"])
-    for snapshot in read.snapshots.values():
-        with contextlib.suppress(KeyError):
-            pages = snapshot.pages(found.node.ref_doc_id or "")
-            return next((one.label for one in pages if one.number == page), None)
-    return None

@@ -14,7 +14,7 @@ from rag_app.retrieval.excerpts import Excerpt, excerpt_of, read_excerpts
 from rag_app.retrieval.matched_sentences import MatchedSentences
 from rag_app.retrieval.rankings import IndexHit, Ranking, View
 
-HIDDEN_KEYS = ("matched", "origin", "page")
+HIDDEN_KEYS = ("matched", "origin", "page", "page_label")
 
 
 @dataclass(frozen=True)
@@ -79,15 +79,30 @@ def _returned(
     first = next(
         (entry["pages"] for entry in matched if entry["pages"]), node.metadata.get("pages")
     )
+    page = first[0] if first else None
     # In place: the node is a copy, and each assignment would validate all of its fields.
     node.metadata.update(
         matched=matched,
         origin=passage.view.origin or str(node.metadata.get("origin") or ""),
-        page=first[0] if first else None,
+        page=page,
+        page_label=_label_of(page, node, passage.view),
     )
     for hidden in (node.excluded_embed_metadata_keys, node.excluded_llm_metadata_keys):
         hidden.extend(key for key in HIDDEN_KEYS if key not in hidden)
     return node
+
+
+def _label_of(page: int | None, node: BaseNode, view: View) -> str:
+    """Return the printed label of one of a node's pages; its number where it has none."""
+    metadata = node.metadata
+    if page is None or page in (metadata.get("pages") or [page])[:1]:
+        return str(metadata.get("page_label") or "")
+    start, end = getattr(node, "start_char_idx", None), getattr(node, "end_char_idx", None)
+    if node.ref_doc_id is not None and start is not None and end is not None:
+        for one in view.snapshot.page_spans(node.ref_doc_id, start, end):
+            if one.number == page:
+                return one.label
+    return str(page)
 
 
 def joined_evidence(copies: Sequence[BaseNode]) -> BaseNode:

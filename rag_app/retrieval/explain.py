@@ -8,6 +8,7 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode
 
+from rag_app.passages import source_name
 from rag_app.retrieval.arms import owners_of
 from rag_app.retrieval.candidates import fetch
 from rag_app.retrieval.evidence import place_of
@@ -267,7 +268,7 @@ def _chosen(result: RetrievalResult) -> tuple[ChosenRow, ...]:
 
 
 def _file(node: BaseNode | None) -> str:
-    return "" if node is None else str(node.metadata.get("file_name") or "")
+    return "" if node is None else source_name(node)
 
 
 def _pages(node: BaseNode | None) -> tuple[int, ...]:

@@ -66,7 +66,7 @@ def test_pages_matches_and_node_ids_of_both_are_kept():
     a, b = span(60, 200, pages=[2, 3], matched=[match]), span(0, 100, pages=[1, 2])
     (merged,) = passages_of([a, b])
     assert merged.pages == (1, 2, 3)
-    assert merged.page_label == "1"
+    assert (merged.page, merged.page_label) == (2, "2")
     assert merged.matches[0].score == 0.5
     assert merged.node_ids == (a.node.node_id, b.node.node_id)
 

@@ -36,14 +36,20 @@ def delimited(delimiter: str, number: int, label: str, text: str) -> str:
 
 
 def label_of(passage: Passage) -> str:
-    """Return file, page, title and heading of a passage, on one line.
+    """Return file, pages, title and heading of a passage, on one line.
 
     They come from the document as well: no quote, bracket or line end of theirs stays.
     """
-    page = passage.page_label or (str(passage.pages[0]) if passage.pages else "")
-    parts = [passage.file, f"page {page}" if page else "", passage.title, passage.heading]
+    parts = [passage.file, _pages_of(passage), passage.title, passage.heading]
     line = ", ".join(dict.fromkeys(part for part in parts if part))
     return " ".join(_UNSAFE.sub(" ", line).split())[:_MAX_LABEL_CHARACTERS]
+
+
+def _pages_of(passage: Passage) -> str:
+    if len(passage.pages) > 1:
+        return f"pages {passage.pages[0]}-{passage.pages[-1]}"
+    page = passage.page_label or "".join(map(str, passage.pages))
+    return f"page {page}" if page else ""
 
 
 class DelimiterFilter:

@@ -31,7 +31,7 @@ DOCUMENT_KEYS = frozenset({"file_name", "file_path", "title", "content_hash", "r
 # Keys of a node that belong to the present name of its file, never to the node.
 NAME_KEYS = ("file_name", "file_path", "origin")
 # What an LLM may read of the metadata; everything else is excluded for it.
-LLM_KEYS = frozenset(NAME_KEYS[:1]) | {"page_label"}
+LLM_KEYS = frozenset(NAME_KEYS[:1]) | {"pages"}
 _HEX = re.compile(r"[0-9a-f]{64}")
 
 

@@ -103,7 +103,7 @@ def test_the_document_has_the_documented_keys_and_is_json():
     assert set(document) == DOCUMENT_KEYS
     assert json.loads(json.dumps(document)) == document
     assert set(document["citations"][0]) == {
-        "number", "origin", "file", "page", "page_label", "pages", "quotes",
+        "number", "origin", "file", "path", "page", "page_label", "pages", "quotes",
     }  # fmt: skip
     assert set(document["citations"][0]["quotes"][0]) == {
         "text", "start", "end", "pages", "verified",
@@ -361,6 +361,18 @@ def test_errors_of_the_model_are_ours():
 def test_an_empty_answer_is_an_error():
     with OpenAIServer(Reply(" [1] ")) as server, pytest.raises(LLMServerError, match="empty"):
         engine(llm=model(server)).query(ASKED)
+
+
+def test_a_citation_names_the_path_and_a_document_without_a_name_its_id():
+    named = node(PLANT, file="report.pdf", file_path="/reports/report.pdf")
+    nameless = node(PLANT, file="", document="minutes-7")
+    for one, expected in (
+        (named, ("report.pdf", "/reports/report.pdf")),
+        (nameless, ("minutes-7", "")),
+    ):
+        engine = CitedQueryEngine(FixedRetriever([one]), evidence=evidence_of(PLANT))
+        [citation] = engine.query(ASKED).citations
+        assert (citation.file, citation.path) == expected
 
 
 def test_prompts_of_one_question_are_sent_and_stay_with_it():

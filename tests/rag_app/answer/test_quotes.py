@@ -32,6 +32,12 @@ def test_printed_labels_stand_beside_physical_pages():
     assert label_of(4, PAGES, passage) == "iv"
 
 
+def test_a_label_is_that_of_its_own_page_where_the_pages_are_not_known():
+    (passage,) = passages_of([node(DERIVED, start=0, pages=[3, 4], page=4, page_label="iv")])
+    assert label_of(4, [], passage) == "iv"
+    assert label_of(3, [], passage) is None
+
+
 @pytest.mark.parametrize(
     ("text", "raw"),
     [

@@ -29,9 +29,10 @@ def test_json_has_the_documented_shape(rag, index):
     assert "twelve weeks" in sentence["text"]
     citation = answer["citations"][0]
     assert set(citation) == {
-        "number", "origin", "file", "page", "page_label", "pages", "quotes",
+        "number", "origin", "file", "path", "page", "page_label", "pages", "quotes",
     }  # fmt: skip
     assert (citation["file"], citation["page"], citation["page_label"]) == ("valve.pdf", 2, "1")
+    assert citation["path"].endswith("/pdfs/valve.pdf")
     assert set(citation["quotes"][0]) == {"text", "start", "end", "pages", "verified"}
 
 

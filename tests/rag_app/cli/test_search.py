@@ -192,6 +192,16 @@ def test_a_reranker_that_is_none_is_one_line(rag, index):
     assert done.err.startswith("error: there is no reranker 'cross-encoder' (it is package.module:")
 
 
+def test_a_document_without_a_name_is_called_by_its_id(rag, index, model):
+    with Index.open(index, embed_model=model) as opened:
+        opened.ingest(Document(id_="minutes-7", text="The quorum is nine members."))
+    [found] = rag("search", "quorum members", "-k", "1", "--json").json["results"]
+    assert found["file"] == "minutes-7"
+    [citation] = rag("ask", "How many members is the quorum?", "--json").json["citations"]
+    assert (citation["file"], citation["page"]) == ("minutes-7", None)
+    assert "minutes-7" in rag("explain", "quorum members").out
+
+
 def test_generated_queries_are_listed(rag, index, serve):
     with serve(Reply("1. delivery time of valves\n2. weeks until delivery")) as server:
         model = ("--llm", "like:test", "--base-url", server.url)

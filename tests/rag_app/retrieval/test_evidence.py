@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import pytest
-from llama_index.core.schema import NodeRelationship, RelatedNodeInfo, TextNode
+from llama_index.core.schema import MetadataMode, NodeRelationship, RelatedNodeInfo, TextNode
 
 from rag_app.retrieval.evidence import joined_evidence
 from rag_app.retrieval.excerpts import read_excerpts
 from rag_app.retrieval.rankings import IndexHit, View
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.store.protocol import NodeSpan
+from tests.rag_app.retrieval.conftest import paged, prepare
 from tests.support.embedding import HashEmbedding
 
 PAGES = [
@@ -78,3 +79,41 @@ def test_a_piece_is_cut_from_a_passage_of_its_own_index_alone():
     assert read_excerpts([found], {(other, "p"): passage})["c"].text == "its own"
     itself = IndexHit("p", "p", 1.0, one)
     assert read_excerpts([itself], {(one, "p"): passage})["p"].text == "abcdef"
+
+
+LONG = "Nothing of note stands on this page of the report. " * 12
+
+
+@pytest.fixture
+def labelled(build):
+    """A passage over three pages that are printed iv, v and A-1."""
+    document = paged("a.pdf", [LONG, f"{LONG} The turbine is green.", "The last one is short."], {})
+    for page, label in zip(document.metadata["page_map"], ("iv", "v", "A-1"), strict=True):
+        page["label"] = label
+    store = build({})
+    with store.writer() as writer:
+        writer.put(prepare(document, store.config))
+    return store
+
+
+@pytest.mark.parametrize("strategy", ["hybrid", "bm25", "sentence_window"])
+def test_a_page_label_is_that_of_the_page_of_the_best_evidence(labelled, strategy):
+    retriever = StrategyRetriever(
+        labelled, strategy, embed_model=HashEmbedding(), similarity_top_k=20
+    )
+    nodes = [found.node for found in retriever.retrieve("Which turbine is green?")]
+    labels = {1: "iv", 2: "v", 3: "A-1"}
+    for node in nodes:
+        assert node.metadata["page_label"] == labels[node.metadata["page"]]
+    first = nodes[0].metadata
+    assert (first["page"], first["page_label"]) == (2, "v")
+
+
+def test_a_model_reads_all_pages_of_a_passage_and_no_label_of_one(labelled):
+    retriever = StrategyRetriever(labelled, "bm25", similarity_top_k=20)
+    for found in retriever.retrieve("Which turbine is green?"):
+        shown = found.node.get_content(metadata_mode=MetadataMode.LLM)
+        pages = f"pages: {found.node.metadata['pages']}"
+        assert set(shown.partition("\n\n")[0].splitlines()) == {"file_name: a.pdf", pages}
+        assert "page_label" not in shown
+        assert found.node.get_content(metadata_mode=MetadataMode.EMBED) == found.node.text

@@ -129,7 +129,7 @@ def _node(document, kind, start, end, page, script, parent_id=None):
         "end_char_idx": end,
         "excluded_embed_metadata_keys": list(metadata),
         "excluded_llm_metadata_keys": [
-            key for key in metadata if key not in ("file_name", "page_label")
+            key for key in metadata if key not in ("file_name", "pages")
         ],
     }
     node = TextNode(**values) if parent_id is None else IndexNode(**values, index_id=parent_id)

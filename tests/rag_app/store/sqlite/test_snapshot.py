@@ -40,7 +40,7 @@ def test_nodes_come_back_as_they_were_put(filled: Store) -> None:
         assert set(back.excluded_embed_metadata_keys) == set(back.metadata)
         assert set(back.metadata) - set(back.excluded_llm_metadata_keys) == {
             "file_name",
-            "page_label",
+            "pages",
         }
 
 
