@@ -49,3 +49,9 @@ def test_a_wrong_line_is_an_error_that_names_it(rag, index, place):
     done = rag("eval", "bad.jsonl")
     assert done.code == 1
     assert "line 2" in done.err
+
+
+def test_without_top_k_it_measures_at_one_three_five_and_ten(rag, index, questions):
+    (measured,) = rag("eval", questions, "-s", "bm25", "--json").json["strategies"]
+    at = {int(name.partition("@")[2]) for name in measured["metrics"] if name.startswith("recall@")}
+    assert at == {1, 3, 5, 10}
