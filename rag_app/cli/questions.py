@@ -63,7 +63,7 @@ def _lines(source: str, name: str) -> list[str]:
     except OSError as error:
         raise ConfigError(f"{name}: {error.strerror}", hint="name a file, or - for stdin") from None
     # Not splitlines(): a question may hold U+2028 and the like.
-    return decoded(data, name).replace("\r\n", "\n").split("\n")
+    return decoded(data, name).replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def decoded(data: bytes, name: str) -> str:
@@ -74,11 +74,15 @@ def decoded(data: bytes, name: str) -> str:
     """
     wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
-        return data.decode("utf-16" if wide else "utf-8-sig")
+        text = data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         form = "UTF-16" if wide else "UTF-8"
         message = f"{name}: byte {error.start + 1} is no {form}"
         raise ConfigError(message, hint="save it as UTF-8") from None
+    if "\0" in text:  # UTF-16 without a mark of its order, or no text at all
+        at = text.index("\0") + 1
+        raise ConfigError(f"{name}: character {at} is NUL", hint="save it as UTF-8")
+    return text
 
 
 def _asked(line: str, number: int, name: str, seen: Counter[str]) -> Asked:

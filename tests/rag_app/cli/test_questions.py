@@ -62,3 +62,15 @@ def test_what_is_no_question_is_named_with_its_line(tmp_path, text, message):
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"none\.txt: No such file"):
         read_questions(str(tmp_path / "none.txt"))
+
+
+def test_lines_may_end_as_on_any_system(tmp_path):
+    asked = read_questions(written(tmp_path, "One?\rTwo?\r\nThree?\nFour?"))
+    assert [one.question for one in asked] == ["One?", "Two?", "Three?", "Four?"]
+
+
+def test_utf_16_is_read_by_its_first_bytes_and_named_without_them(tmp_path):
+    assert read_questions(written(tmp_path, "納期は？".encode("utf-16")))[0].question == "納期は？"
+    with pytest.raises(ConfigError, match="character 2 is NUL") as caught:
+        read_questions(written(tmp_path, "One?".encode("utf-16-le")))
+    assert caught.value.hint == "save it as UTF-8"
