@@ -91,7 +91,7 @@ def test_an_index_larger_than_the_limit_answers_and_is_not_kept_for_others(
     rag, two, place, monkeypatch
 ):
     monkeypatch.setenv("RAG_CACHE_LIMIT_MB", "1")
-    monkeypatch.setattr("rag_app.store.sqlite.store.folder_bytes", lambda _: 2_000_000)
+    monkeypatch.setattr("rag_app.store.folder_bytes", lambda _: 2_000_000)
     assert rag("ask", VALVE_QUESTION, *two).code == 0
     (entry,) = cache().entries()
     assert entry.files == (str(two[0]), str(two[1]))
