@@ -7,15 +7,14 @@ import os
 import signal
 import sqlite3
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from rag_app.cli import keeper
 from rag_app.cli.cache import IndexCache
 from rag_app.cli.kept import pdfs as open_pdfs
+from rag_app.cli.output import Output
 from rag_app.index import Index
 from rag_app.store.sqlite import merge as merging
 from tests.rag_app.cli.conftest import CRANE
@@ -29,6 +28,7 @@ from tests.rag_app.cli.keeping import (
     here,
     merged_path,
 )
+from tests.support.hanging import MAX_HANG_S
 from tests.support.pdfs import make_pdf
 from tests.support.resealing import reseal
 
@@ -189,16 +189,21 @@ def test_two_processes_at_once_make_each_index_once(rag, two, model):
 
 
 def test_a_second_process_waits_and_says_so_while_the_first_reads(rag, two, monkeypatch):
-    reading = threading.Event()
-    plain = Index.ingest
+    reading, told = threading.Event(), threading.Event()
+    plain_ingest, plain_note = Index.ingest, Output.note
 
-    def slow(index, *inputs, **options):
+    def read_on_when_told(index, *inputs, **options):
         reading.set()
-        time.sleep(1.0)
-        return plain(index, *inputs, **options)
+        assert told.wait(MAX_HANG_S)
+        return plain_ingest(index, *inputs, **options)
 
-    monkeypatch.setattr(Index, "ingest", slow)
-    monkeypatch.setattr(keeper, "_WAIT", 0.05)
+    def note(output, text):
+        plain_note(output, text)
+        if text.startswith("waiting"):
+            told.set()
+
+    monkeypatch.setattr(Index, "ingest", read_on_when_told)
+    monkeypatch.setattr(Output, "note", note)
 
     def first() -> None:
         with open_pdfs(two[:1], here()):
@@ -206,8 +211,9 @@ def test_a_second_process_waits_and_says_so_while_the_first_reads(rag, two, monk
 
     other = threading.Thread(target=first)
     other.start()
-    reading.wait(5)
+    assert reading.wait(MAX_HANG_S)
     done = rag("ask", VALVE_QUESTION, two[0])
+    told.set()
     other.join()
     assert done.code == 0
     assert done.err == "waiting for another process that reads the same files\n"
