@@ -75,6 +75,17 @@ def base_name(printed: str) -> str:
     return printable(PurePath(original(printed)).name) or printed
 
 
+def short_path(name: str) -> str:
+    """Return a printed path as short as it can be said from here; other names as they are."""
+    whole = original(name)
+    if not PurePath(whole).is_absolute():
+        return name
+    relative = printable(os.path.relpath(whole))
+    # With a hyphen in front it would be taken for an option where it is given back.
+    relative = f"./{relative}" if relative.startswith("-") else relative
+    return min(relative, name, key=len)
+
+
 def absolute(path: str | os.PathLike[str]) -> str:
     """Return the printed form of a path, absolute, links not followed: how it is recorded."""
     return printable(os.path.abspath(path))  # noqa: PTH100  # resolve() would follow links

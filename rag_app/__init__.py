@@ -62,6 +62,9 @@ if TYPE_CHECKING:
         Citation,
         Quote,
     )
+    from rag_app.cached.pdfs import (
+        ask,
+    )
     from rag_app.evaluation import (
         evaluate,
     )
@@ -134,6 +137,7 @@ __all__ = [
     "Strategy",
     "TooLargeError",
     "TooSlowError",
+    "ask",
     "evaluate",
     "load_settings",
 ]
@@ -152,6 +156,7 @@ _HOME = {
     "Quote": "rag_app.answer.response",
     "Settings": "rag_app.settings",
     "Strategy": "rag_app.retrieval.strategy",
+    "ask": "rag_app.cached.pdfs",
     "evaluate": "rag_app.evaluation",
     "load_settings": "rag_app.settings",
 }

@@ -53,7 +53,7 @@ class _Asking:
     @contextmanager
     def source(self, current: Session) -> Iterator[Source]:
         """Open what is asked."""
-        from rag_app.cli.kept import pdfs
+        from rag_app.cli.pdfs import pdfs
         from rag_app.cli.sources import indexes
 
         what = self.what

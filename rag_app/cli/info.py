@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.file_names import printable
+from pipelines.file_names import printable, short_path
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
 from rag_app.cli.session import ERROR, session
-from rag_app.cli.show import path
 
 if TYPE_CHECKING:
     from rag_app.index import IndexInfo
@@ -112,7 +111,7 @@ def _show(out: Output, about: IndexInfo) -> None:
 
 def _row(source: Any) -> tuple[object, ...]:
     empty = ", ".join(map(str, source.pages_without_text))
-    return ", ".join(map(path, source.names)), source.pages, empty, sum(source.nodes.values())
+    return ", ".join(map(short_path, source.names)), source.pages, empty, sum(source.nodes.values())
 
 
 def _show_findings(out: Output, about: IndexInfo) -> None:

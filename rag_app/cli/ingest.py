@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from pipelines.errors import EncryptedError, IndexNotFoundError, ReadError
-from pipelines.file_names import printable
+from pipelines.file_names import printable, short_path
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.passwords import MAX_PROMPTS, ask_password
 from rag_app.cli.progress import watch
 from rag_app.cli.session import ERROR, Leftover, Session, UsageError, session
-from rag_app.cli.show import path
 from rag_app.cli.watching import IngestView, passed_over, reason
 
 if TYPE_CHECKING:
@@ -207,7 +206,7 @@ def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> N
     if report.skipped:
         out.text(passed_over(report.skipped))
     for name in report.removed:
-        out.text(f"{'removed':<10} {path(name)}: it is no longer there")
+        out.text(f"{'removed':<10} {short_path(name)}: it is no longer there")
     for kind, count in report.too_long.items():
         out.note(f"warning: the model does not read the end of {count} nodes of {kind}")
     for script, count in report.not_embedded.items():
@@ -231,9 +230,11 @@ def _show_pieces(out: Output, report: IngestReport) -> None:
         out.text(f"{'written':<10} {pieces.written} summaries and questions to search by")
     for name, count in pieces.failed.items():
         reason = pieces.errors.get(name, "")
-        out.note(f"warning: {path(name)}: {count} passages have none yet, run it again: {reason}")
+        out.note(
+            f"warning: {short_path(name)}: {count} passages have none yet, run it again: {reason}"
+        )
     for name, count in pieces.dropped.items():
-        out.note(f"warning: {path(name)}: {count} pieces went with passages that changed")
+        out.note(f"warning: {short_path(name)}: {count} pieces went with passages that changed")
 
 
 def _failures(report: IngestReport) -> str:

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pipelines.file_names import printable
+from pipelines.file_names import printable, short_path
+from rag_app.cached.folders import IndexCache
 from rag_app.cli import options
-from rag_app.cli.cache import IndexCache
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.session import ERROR, Leftover, UsageError, session
-from rag_app.cli.show import path
 
 if TYPE_CHECKING:
-    from rag_app.cli.cache import Kept
+    from rag_app.cached.folders import CachedIndex
 
 REMOVE_EXAMPLES = examples("rag remove report.pdf", "rag remove old/*.pdf --index reports")
 MERGE_EXAMPLES = examples("rag merge A B --into C")
@@ -54,7 +53,7 @@ def remove(
             current.out.document(report.to_dict())
         else:
             for name in report.removed:
-                current.out.text(f"removed {path(name)}")
+                current.out.text(f"removed {short_path(name)}")
         if report.unknown:
             unknown = ", ".join(report.unknown)
             current.out.complain(
@@ -124,15 +123,15 @@ def cache_info(
 ) -> None:
     """Show the indexes that rag ask "…" FILE.pdf has kept."""
     with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
-        kept = IndexCache.of(current.settings)
-        entries = kept.entries()
+        cached = IndexCache.of(current.settings)
+        entries = cached.entries()
         if current.out.json:
-            current.out.document(_cache_document(kept, entries))
+            current.out.document(_cache_document(cached, entries))
             return
         total = sum(entry.bytes for entry in entries)
         current.out.text(
-            f"{printable(kept.root)}: {len(entries)} kept indexes, {total / _MB:.1f} MB "
-            f"of at most {kept.limit / _MB:.0f} MB"
+            f"{printable(cached.root)}: {len(entries)} kept indexes, {total / _MB:.1f} MB "
+            f"of at most {cached.limit / _MB:.0f} MB"
         )
         if entries:
             current.out.text()
@@ -159,10 +158,10 @@ def cache_clear(
             current.out.text(f"{len(in_use)} are in use and stay")
 
 
-def _cache_document(kept: IndexCache, entries: list[Kept]) -> dict[str, Any]:
+def _cache_document(cached: IndexCache, entries: list[CachedIndex]) -> dict[str, Any]:
     return {
-        "folder": printable(kept.root),
-        "limit_bytes": kept.limit,
+        "folder": printable(cached.root),
+        "limit_bytes": cached.limit,
         "bytes": sum(entry.bytes for entry in entries),
         "indexes": [
             {"files": list(entry.files), "bytes": entry.bytes, "used": _time(entry.used)}
@@ -171,7 +170,7 @@ def _cache_document(kept: IndexCache, entries: list[Kept]) -> dict[str, Any]:
     }
 
 
-def _row(entry: Kept) -> tuple[object, ...]:
+def _row(entry: CachedIndex) -> tuple[object, ...]:
     return _files(entry.files), round(entry.bytes / _MB, 1), _time(entry.used)
 
 
@@ -179,7 +178,7 @@ def _files(names: tuple[str, ...]) -> str:
     if not names:
         return "(not finished)"
     more = len(names) - _SHOWN
-    return ", ".join(map(path, names[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(map(short_path, names[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
 
 
 def _time(seconds: float) -> str:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from pipelines.errors import IndexDamagedError
-from pipelines.file_names import printable
+from pipelines.file_names import printable, short_path
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
 from rag_app.cli.session import ERROR, session
-from rag_app.cli.show import path
 
 if TYPE_CHECKING:
     from rag_app.index import Index
@@ -80,5 +79,5 @@ def _show(out: Output, report: RepairReport) -> None:
 
 
 def _line(file: RepairedFile) -> str:
-    names = ", ".join(map(path, file.names)) or "a file without a readable name"
+    names = ", ".join(map(short_path, file.names)) or "a file without a readable name"
     return f"{_OUTCOMES[file.outcome]} {names}: {file.reason}"

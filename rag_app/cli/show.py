@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from pipelines.file_names import original, printable
 from rag_app.cli.output import Output, as_line, one_line
 
 _EXCERPT = 400  # characters of a passage
@@ -58,17 +55,6 @@ def place(source: Mapping[str, Any]) -> str:
     if source["origin"]:
         words.append(f"in {one_line(source['origin'])}")
     return ", ".join(words)
-
-
-def path(name: str) -> str:
-    """Return a printed path as short as it can be said from here; other names as they are."""
-    whole = original(name)
-    if not Path(whole).is_absolute():
-        return name
-    relative = printable(os.path.relpath(whole))
-    # With a hyphen in front it would be taken for an option where it is given back.
-    relative = f"./{relative}" if relative.startswith("-") else relative
-    return min(relative, name, key=len)
 
 
 def results(out: Output, found: Sequence[Mapping[str, Any]]) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipelines.file_names import base_name, printable
+from pipelines.file_names import base_name, printable, short_path
 from rag_app.cli.progress import Watch
-from rag_app.cli.show import path
 
 if TYPE_CHECKING:
     from rag_app.cli.output import Output
@@ -71,7 +70,8 @@ def line(file: FileReport) -> str:
         return f"{file.status:<10} {reason(file)}"
     empty = ", ".join(map(str, file.pages_without_text))
     without = f", no text on page {empty}" if empty else ""
-    return f"{file.status:<10} {path(file.file)}: {file.pages} pages, {file.nodes} nodes{without}"
+    read = f"{file.pages} pages, {file.nodes} nodes{without}"
+    return f"{file.status:<10} {short_path(file.file)}: {read}"
 
 
 def reason(file: FileReport) -> str:
@@ -79,7 +79,7 @@ def reason(file: FileReport) -> str:
     why = file.error
     for name in (file.file, base_name(file.file)):
         why = why.removeprefix(f"{name}: ")
-    return f"{path(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
+    return f"{short_path(file.file)}: {why}" + (f" ({file.hint})" if file.hint else "")
 
 
 def passed_over(skipped: Mapping[str, int]) -> str:

@@ -10,12 +10,10 @@ all, and be finished by the same command; files of the user that lie beside it s
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import random
 import shutil
 import signal
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -24,10 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipelines.errors import IndexNotFoundError
-from rag_app.cli.cache import IndexCache
-from rag_app.cli.keeper import Keeper
-from rag_app.cli.output import Output
-from rag_app.cli.session import Session
+from rag_app.cached.folders import IndexCache
+from rag_app.cached.indexes import PdfIndexes
 from rag_app.ingest import ingest, remove
 from rag_app.settings import Settings
 from rag_app.store.sqlite.merge import merge
@@ -123,9 +119,9 @@ def operations(folder: Path) -> list[Operation]:
             with ExitStack() as stack:
                 cache = IndexCache(path / "cache", limit_mb=1000)
                 cache.prepare()
-                keeper = Keeper(cache, _session(path), stack)
-                keeper._model = crash.model()
-                index = keeper.open(files)
+                indexes = PdfIndexes(cache, _settings(path), stack)
+                indexes._model = crash.model()
+                index = indexes.open(files)
                 if not index.as_retriever(similarity_top_k=1).retrieve("cats sleep on sofas"):
                     raise AssertionError("the kept index finds nothing")
                 cache.trim()
@@ -152,10 +148,8 @@ def _kept(path: Path) -> list[Path]:
     return sorted(place.parent for place in (path / "cache").glob(f"*/index/{DATABASE}"))
 
 
-def _session(path: Path) -> Session:
-    settings = Settings(cache_dir=path / "settings", strategy="hybrid")
-    out = Output(sys.stdout, io.StringIO(), json=False, quiet=True)
-    return Session(settings, out)
+def _settings(path: Path) -> Settings:
+    return Settings(cache_dir=path / "settings", strategy="hybrid")
 
 
 def _names_are(index: Path, wanted: list[str]) -> list[str]:

@@ -20,7 +20,7 @@ from pipelines.errors import (
     RagError,
     StoreError,
 )
-from rag_app.cli.cache import IndexCache
+from rag_app.cached.folders import IndexCache
 from rag_app.models.embedding.convert import _prune
 from rag_app.store.sqlite import connect
 from rag_app.store.sqlite.merge import merge

@@ -12,7 +12,7 @@ from pipelines import errors
 
 NAMES = [
     *("Answer", "AnswerSentence", "Arm", "Citation", "Index", "IndexInfo", "IngestReport"),
-    *("JoinedIndex", "Quote", "Settings", "Strategy", "evaluate", "load_settings"),
+    *("JoinedIndex", "Quote", "Settings", "Strategy", "ask", "evaluate", "load_settings"),
 ]
 
 

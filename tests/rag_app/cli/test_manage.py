@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_app.cached.folders import CachedIndex
 from rag_app.cli import manage
-from rag_app.cli.cache import Kept
 
 
 def test_remove_takes_a_file_away_by_name_or_path(rag, index, pdfs):
@@ -87,6 +87,6 @@ def test_the_folder_of_the_cache_is_for_its_owner(rag, pdfs):
     ("size", "shown"), [(149_999, 0.1), (1_250_001, 1.3), (0, 0.0), (12_345_678, 12.3)]
 )
 def test_size_of_a_cached_index_is_shown_to_a_tenth_of_a_megabyte(size, shown):
-    row = manage._row(Kept("key", ("/a.pdf",), size, 0.0))
+    row = manage._row(CachedIndex("key", ("/a.pdf",), size, 0.0))
     assert row[1] == shown
     assert row[2] == "1970-01-01T00:00:00+00:00"

@@ -8,8 +8,8 @@ import pytest
 
 from pipelines import sudachi
 from pipelines.sudachi import _fingerprint
-from rag_app.cli.cache import key_of
-from rag_app.cli.keeper import pipelines_of
+from rag_app.cached.folders import key_of
+from rag_app.cached.indexes import pipelines_of
 from rag_app.retrieval.strategy import STRATEGIES, Arm, Strategy
 from rag_app.settings import Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from rag_app.cli.cache import IndexCache, Kept
+from rag_app.cached.folders import CachedIndex, IndexCache
 from rag_app.cli.output import Output
 from rag_app.cli.session import Session
 from rag_app.index import Index
@@ -21,7 +21,7 @@ def cache() -> IndexCache:
     return IndexCache.of(load_settings())
 
 
-def merged() -> Kept:
+def merged() -> CachedIndex:
     """Return the one kept index that is of several files."""
     (entry,) = [entry for entry in cache().entries() if len(entry.files) > 1]
     return entry

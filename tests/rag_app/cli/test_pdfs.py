@@ -6,8 +6,7 @@ import resource
 from pathlib import Path
 
 from rag_app.index import Index
-from tests.rag_app.cli.conftest import CRANE, VALVE
-from tests.rag_app.cli.keeping import (
+from tests.rag_app.cli.cached_pdfs import (
     ANSWER,
     CRANE_QUESTION,
     VALVE_QUESTION,
@@ -18,6 +17,7 @@ from tests.rag_app.cli.keeping import (
     merged_path,
     opened,
 )
+from tests.rag_app.cli.conftest import CRANE, VALVE
 from tests.support.openai_server import Failure, Reply
 from tests.support.pdfs import make_pdf
 

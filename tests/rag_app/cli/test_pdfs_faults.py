@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from rag_app.cli.cache import IndexCache
-from rag_app.cli.kept import pdfs as open_pdfs
+from rag_app.cached.folders import IndexCache
 from rag_app.cli.output import Output
+from rag_app.cli.pdfs import pdfs as open_pdfs
 from rag_app.index import Index
 from rag_app.store.sqlite import merge as merging
-from tests.rag_app.cli.conftest import CRANE
-from tests.rag_app.cli.keeping import (
+from tests.rag_app.cli.cached_pdfs import (
     ANSWER,
     CRANE_QUESTION,
     VALVE_QUESTION,
@@ -28,6 +27,7 @@ from tests.rag_app.cli.keeping import (
     here,
     merged_path,
 )
+from tests.rag_app.cli.conftest import CRANE
 from tests.support.hanging import MAX_HANG_S
 from tests.support.pdfs import make_pdf
 from tests.support.resealing import reseal

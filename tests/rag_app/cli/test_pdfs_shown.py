@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ReadError
-from rag_app.cli.kept import pdfs as open_pdfs
-from tests.rag_app.cli.keeping import (
+from rag_app.cli.pdfs import pdfs as open_pdfs
+from tests.rag_app.cli.cached_pdfs import (
     ANSWER,
     CRANE_QUESTION,
     VALVE_QUESTION,

@@ -1,16 +1,18 @@
-"""An index of each content is kept, and one of each set of contents that are asked together.
+"""An index of each content is cached, and one of each set of contents that are asked together.
 
 One file is asked in the index of its content. Several are asked in one index,
 merged from theirs, so that the next question opens one thing, and a file that
-changes is the only one that is embedded again. What is kept is found by content:
-files may be moved and renamed, and the index then calls them by their new names.
+changes is the only one that is embedded again. Indexes are found by content: files
+may be moved and renamed, and the index then calls them by their new names.
 """
 
 from __future__ import annotations
 
+import logging
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,39 +24,86 @@ from pipelines.errors import (
     IndexNotFoundError,
     ReadError,
 )
-from rag_app.cli.cache import IndexCache, key_of
-from rag_app.cli.session import Session, describe
-from rag_app.cli.show import path as shown
+from pipelines.file_names import short_path
+from rag_app.cached.folders import IndexCache, key_of
 
 if TYPE_CHECKING:
+    from llama_index.core.llms.llm import LLM
+
     from rag_app.index import Index
+    from rag_app.retrieval.strategy import Strategy
+    from rag_app.settings import Settings
+
+_log = logging.getLogger(__name__)
 
 # The names of each content, by its hash.
 Contents = Mapping[str, tuple[str, ...]]
 
 _UNUSABLE = (IndexNotFoundError, IndexMismatchError, IndexDamagedError, IndexNewerError)
-_WAIT = 0.25  # seconds to wait for others who look at an index, or use it, before it is changed
-_TRIES = 2
+MAX_WAIT_SECONDS = 0.25  # to wait for others who look at an index, or use it, before it is changed
+MAX_TRIES = 2
 
 
-class Keeper:
+@dataclass(frozen=True)
+class UnreadPdf:
+    """A content that could not be read.
+
+    Attributes:
+        paths: its files, as they were given.
+        error: why.
+    """
+
+    paths: tuple[Path, ...]
+    error: ReadError | OSError
+
+
+def _log_unread(unread: UnreadPdf) -> None:
+    _log.warning("%s: it was left out", unread.error)
+
+
+@dataclass(frozen=True)
+class Notices:
+    """Who is told what happens while PDFs are opened; by default the log.
+
+    Attributes:
+        on_note: told in words what takes time, and what is not cached.
+        on_unread: told of each content that is left out.
+    """
+
+    on_note: Callable[[str], None] = _log.info
+    on_unread: Callable[[UnreadPdf], None] = _log_unread
+
+
+class PdfIndexes:
     """Opens the index of a set of files; it stays as it is until the stack is closed.
 
     Attributes:
-        failed: files that could not be read, as errors: ``file``, ``message``, ``hint``.
+        unread: files that could not be read.
     """
 
-    def __init__(self, cache: IndexCache, current: Session, stack: ExitStack) -> None:
+    def __init__(
+        self,
+        cache: IndexCache,
+        settings: Settings,
+        stack: ExitStack,
+        *,
+        strategy: str | Strategy | None = None,
+        llm: LLM | None = None,
+        notices: Notices = Notices(),
+    ) -> None:
         from rag_app.retrieval.strategy import get_strategy
 
-        settings = current.settings
-        self._cache, self._current, self._stack = cache, current, stack
-        self._pipelines = pipelines_of(get_strategy(settings.strategy, settings.presets))
+        self._cache, self._settings, self._stack = cache, settings, stack
+        self._llm, self._notices = llm, notices
+        self._pipelines = pipelines_of(
+            get_strategy(strategy or settings.strategy, settings.presets)
+        )
         # Only a language model writes pieces, and what it failed at is tried again.
-        self._writes_pieces = "multi_vector" in self._pipelines and settings.llm is not None
+        named = llm is not None or settings.llm is not None
+        self._writes_pieces = "multi_vector" in self._pipelines and named
         self._model: Any = None  # loaded once for all indexes
         self._given: dict[str, Path] = {}
-        self.failed: list[dict[str, str]] = []
+        self.unread: list[UnreadPdf] = []
 
     def open(self, paths: Sequence[Path]) -> Index:
         """Open the index of all files that can be read.
@@ -63,15 +112,15 @@ class Keeper:
             ReadError, OSError: the only file cannot be read, or none of several.
         """
         contents = self._contents(paths)
-        index = self._kept(contents) if contents else None
+        index = self._cached(contents) if contents else None
         if index is None:
             contents = self._made(contents)
-            index = self._kept(contents, finished=len(contents) > 1)
+            index = self._cached(contents, finished=len(contents) > 1)
         if index is None and len(contents) > 1:
             index = self._merged(contents)
         if index is None:
             index = self._copied(contents)
-        # Used as well: a file that changes is read alone only where the others are kept.
+        # Used as well: a file that changes is read alone only where the others are cached.
         self._cache.touch([self._key([content]) for content in contents])
         return index
 
@@ -91,14 +140,14 @@ class Keeper:
                 contents[content] = (*contents.get(content, ()), name)
         return contents
 
-    def _kept(self, contents: Contents, *, finished: bool = True) -> Index | None:
-        """Open what is kept of these contents, under these names.
+    def _cached(self, contents: Contents, *, finished: bool = True) -> Index | None:
+        """Open the cached index of these contents, under these names.
 
         ``None``: there is none, or it is stale, or still to be ``finished``, or others
         use it under other names.
         """
         key = self._key(contents)
-        for _ in range(_TRIES):
+        for _ in range(MAX_TRIES):
             with ExitStack() as attempt:
                 index = self._opened(key, contents, attempt)
                 if index is None or (finished and self._unfinished(key)):
@@ -130,11 +179,11 @@ class Keeper:
 
     def _merged(self, contents: Contents) -> Index | None:
         """Merge the indexes of these contents, and open what was made."""
-        for _ in range(_TRIES):
+        for _ in range(MAX_TRIES):
             # Who is kept waiting by another process that merges finds its work.
             with suppress(IndexLockedError):
                 self._merge(contents)
-            if (index := self._kept(contents, finished=False)) is not None:
+            if (index := self._cached(contents, finished=False)) is not None:
                 return index
         return None
 
@@ -142,7 +191,7 @@ class Keeper:
         key, keys = self._key(contents), [self._key([content]) for content in contents]
         with ExitStack() as held:
             parts = [self._part(*one, held, finished=False) for one in contents.items()]
-            folder = held.enter_context(self._cache.change(key, wait=_WAIT))
+            folder = held.enter_context(self._cache.change(key, wait=MAX_WAIT_SECONDS))
             whole = self._holds(folder, contents) and self._cache.is_noted(key)
             if whole and not self._writes_pieces:
                 return  # made by another process meanwhile
@@ -161,7 +210,7 @@ class Keeper:
     def _merge_into(self, folder: Path, parts: Sequence[Path], contents: Contents) -> Index:
         from rag_app.index import Index
 
-        settings = self._current.settings
+        settings = self._settings
         return Index.merge(
             parts, into=folder, names=contents, embed_model=self._model, settings=settings
         )
@@ -179,7 +228,7 @@ class Keeper:
             IndexLockedError: it is stale, and another process uses it.
         """
         key = self._key([content])
-        for attempt in range(_TRIES + 1):
+        for attempt in range(MAX_TRIES + 1):
             with ExitStack() as held:
                 folder = held.enter_context(self._cache.use(key, self._tell_wait))
                 # What a model failed to write once more is done without.
@@ -187,11 +236,12 @@ class Keeper:
                 if folder is not None and self._holds(folder, [content]) and not asks:
                     stack.enter_context(held.pop_all())
                     return folder
-            if attempt < _TRIES:
+            if attempt < MAX_TRIES:
                 with suppress(IndexLockedError):
                     self._make(content, names)
         raise IndexLockedError(
-            f"the kept index of {shown(names[0])} is out of date, and another process uses it",
+            f"the cached index of {short_path(names[0])} is out of date, "
+            "and another process uses it",
             hint="ask again when it has finished",
         )
 
@@ -202,7 +252,7 @@ class Keeper:
         begin()  # it starts while the model loads
         key = self._key([content])
         try:
-            with self._cache.change(key, wait=_WAIT) as folder, ExitStack() as opened:
+            with self._cache.change(key, wait=MAX_WAIT_SECONDS) as folder, ExitStack() as opened:
                 index = self._open(folder, [content], opened)
                 if index is None:
                     opened.close()
@@ -221,27 +271,27 @@ class Keeper:
             folder,
             embed_model=self._model,
             pipelines=self._pipelines,
-            settings=self._current.settings,
+            settings=self._settings,
         )
         self._model = index.embed_model
         return index
 
     def _read(self, index: Index, content: str, names: tuple[str, ...]) -> bool:
         """Read the file unless it was; return whether nothing is left to be written of it."""
-        self._current.out.note(f"reading {shown(names[0])}")
-        report = index.ingest(self._given[names[0]])
+        self._notices.on_note(f"reading {short_path(names[0])}")
+        report = index.ingest(self._given[names[0]], llm=self._llm)
         for file in report.files:
             if file.status == "failed":
                 raise ReadError(file.error, hint=file.hint)
         if not _is_of(index, [content]):
-            raise ReadError(f"{shown(names[0])} changed while it was read", hint="ask again")
+            raise ReadError(f"{short_path(names[0])} changed while it was read", hint="ask again")
         with index.store.writer() as writer:
             writer.rename({content: names})
         return self._writes_pieces and not report.pieces.failed
 
     def _rename(self, key: str, contents: Contents) -> None:
         """Let an index call its contents by these names and no others."""
-        with self._cache.change(key, wait=_WAIT) as folder, ExitStack() as opened:
+        with self._cache.change(key, wait=MAX_WAIT_SECONDS) as folder, ExitStack() as opened:
             index = self._open(folder, contents, opened)
             if index is None:
                 return
@@ -250,7 +300,7 @@ class Keeper:
             self._cache.note(key, _all_names(contents), complete=self._cache.is_complete(key))
 
     def _opened(self, key: str, contents: Collection[str], stack: ExitStack) -> Index | None:
-        """Open a kept index that holds just these contents; ``None`` where there is none."""
+        """Open a cached index that holds just these contents; ``None`` where there is none."""
         with ExitStack() as attempt:
             folder = attempt.enter_context(self._cache.use(key, self._tell_wait))
             index = self._open(folder, contents, attempt) if folder is not None else None
@@ -265,7 +315,7 @@ class Keeper:
     def _open(self, folder: Path, contents: Collection[str], stack: ExitStack) -> Index | None:
         from rag_app.index import Index
 
-        settings = self._current.settings
+        settings = self._settings
         try:
             index = stack.enter_context(
                 Index.open(folder, embed_model=self._model, settings=settings)
@@ -277,7 +327,7 @@ class Keeper:
             return None
 
     def _key(self, contents: Collection[str]) -> str:
-        return key_of(contents, self._current.settings, self._pipelines)
+        return key_of(contents, self._settings, self._pipelines)
 
     def _unfinished(self, key: str) -> bool:
         if not self._cache.is_noted(key):
@@ -285,14 +335,14 @@ class Keeper:
         return self._writes_pieces and not self._cache.is_complete(key)
 
     def _tell_wait(self) -> None:
-        self._current.out.note("waiting for another process that reads the same files")
+        self._notices.on_note("waiting for another process that reads the same files")
 
-    def _fail(self, names: Sequence[str], error: Exception) -> None:
+    def _fail(self, names: Sequence[str], error: ReadError | OSError) -> None:
         if len(self._given) == 1:
             raise error
-        about = describe(error)
-        self.failed += [{"file": str(self._given[name])} | about for name in names]
-        self._current.out.complain(f"warning: {about['message']}: it was left out")
+        unread = UnreadPdf(tuple(self._given[name] for name in names), error)
+        self.unread.append(unread)
+        self._notices.on_unread(unread)
 
 
 def pipelines_of(strategy: Any) -> tuple[str, ...]:

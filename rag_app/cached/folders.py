@@ -1,4 +1,4 @@
-"""The folders of the kept indexes of ``rag ask "…" FILE.pdf``, in the user's cache.
+"""The folders of cached indexes of PDFs that are asked directly, in the user's cache.
 
 A folder for each index and a lock file beside it. An index is used under the
 shared lock and made, renamed or removed under the exclusive one: it never
@@ -41,10 +41,10 @@ _MARKED = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# Indexes that rag_app keeps for `rag ask`; `rag cache clear` removes them.\n"
 )
-_NAMED = 3  # things that are in the way and named in an error
+MAX_NAMED = 3  # things that are in the way and named in an error
 _PRIVATE = 0o700
-_PAUSE = 0.02  # seconds between two tries for a lock
-_PATIENCE = 0.3  # seconds of waiting before it is told
+RETRY_SECONDS = 0.02  # between two tries for a lock
+MIN_TOLD_WAIT_SECONDS = 0.3  # a shorter wait for a lock is not told
 # What decides the content of an index: another value needs another index.
 _DECISIVE = (
     "embed_model",
@@ -60,8 +60,8 @@ _DECISIVE = (
 
 
 @dataclass(frozen=True)
-class Kept:
-    """One kept index.
+class CachedIndex:
+    """One cached index.
 
     Attributes:
         key: its name in the cache.
@@ -135,12 +135,12 @@ class IndexCache:
         names = {path.name for path in self.root.iterdir()} - torn
         others = sorted(name for name in names if not _is_ours(name.removesuffix(_LOCK)))
         if others:
-            said = ", ".join(map(repr, others[:_NAMED]))
+            said = ", ".join(map(repr, others[:MAX_NAMED]))
             raise _refused(f"the cache {self.root} holds other things ({said})")
 
     @contextmanager
     def use(self, key: str, on_wait: Callable[[], None] | None = None) -> Iterator[Path | None]:
-        """Give the index of this key, which nobody changes meanwhile; None where none is kept.
+        """Give the index of this key, which nobody changes meanwhile; None where none is cached.
 
         Args:
             key: see :func:`key_of`.
@@ -180,7 +180,7 @@ class IndexCache:
         return _about(self.root / key).get("complete") is True
 
     def touch(self, keys: Collection[str]) -> None:
-        """Note that these are of use now; those that are not kept are passed over."""
+        """Note that these are of use now; those that are not cached are passed over."""
         for key in keys:
             with contextlib.suppress(FileNotFoundError):
                 os.utime(self._lock(key))
@@ -191,7 +191,7 @@ class IndexCache:
         (self.root / key).mkdir(mode=_PRIVATE)
 
     def discard(self, key: str) -> bool:
-        """Remove one kept index; return False when somebody uses it."""
+        """Remove one cached index; return False when somebody uses it."""
         try:
             with _locked(self._lock(key), fcntl.LOCK_EX, wait=0):
                 self._take_away(key)
@@ -200,7 +200,7 @@ class IndexCache:
             return False
         return True
 
-    def trim(self) -> list[Kept]:
+    def trim(self) -> list[CachedIndex]:
         """Remove what was not used for longest until the limit holds; return what was removed."""
         kept = sorted(self.entries(), key=lambda entry: entry.used)
         for entry in kept:
@@ -217,10 +217,10 @@ class IndexCache:
                 total -= entry.bytes
         return removed
 
-    def clear(self) -> tuple[list[Kept], list[Kept]]:
-        """Remove every kept index; return those removed and those that are in use."""
-        removed: list[Kept] = []
-        in_use: list[Kept] = []
+    def clear(self) -> tuple[list[CachedIndex], list[CachedIndex]]:
+        """Remove every cached index; return those removed and those that are in use."""
+        removed: list[CachedIndex] = []
+        in_use: list[CachedIndex] = []
         for entry in self.entries():
             (removed if self.discard(entry.key) else in_use).append(entry)
         # Of a run that was killed before it had made anything.
@@ -229,14 +229,14 @@ class IndexCache:
                 self.discard(lock.stem)
         return removed, in_use
 
-    def entries(self) -> list[Kept]:
-        """Return what is kept, last used first."""
+    def entries(self) -> list[CachedIndex]:
+        """Return what is cached, last used first."""
         if not self._is_marked():
             return []
         folders = [path for path in self.root.iterdir() if _is_ours(path.name) and _is_folder(path)]
         return sorted((self._entry(path) for path in folders), key=lambda kept: -kept.used)
 
-    def _entry(self, folder: Path) -> Kept:
+    def _entry(self, folder: Path) -> CachedIndex:
         from rag_app.store import folder_bytes
 
         files = _about(folder).get("files")
@@ -245,7 +245,7 @@ class IndexCache:
         # Another process may remove it at this moment.
         with contextlib.suppress(FileNotFoundError):
             used = self._lock(folder.name).stat().st_mtime
-        return Kept(folder.name, names, folder_bytes(folder), used)
+        return CachedIndex(folder.name, names, folder_bytes(folder), used)
 
     def _take_away(self, key: str) -> None:
         """Remove a folder; one move takes it out of use, so that a kill leaves no half of it."""
@@ -282,17 +282,17 @@ def _locked(
 
 
 def _acquire(handle: int, how: int, wait: float | None, on_wait: Callable[[], None] | None) -> None:
-    deadline = time.monotonic() + (_PATIENCE if wait is None else wait)
+    deadline = time.monotonic() + (MIN_TOLD_WAIT_SECONDS if wait is None else wait)
     while True:
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(handle, how | fcntl.LOCK_NB)
             return
         if time.monotonic() >= deadline:
             break
-        time.sleep(_PAUSE)
+        time.sleep(RETRY_SECONDS)
     if wait is not None:
         raise IndexLockedError(
-            "another process uses the kept index of these files",
+            "another process uses the cached index of these files",
             hint="ask again when it has finished",
         )
     if on_wait is not None:

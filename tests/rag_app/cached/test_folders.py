@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pipelines.errors import IndexLockedError, StoreError
-from rag_app.cli.cache import IndexCache, key_of
+from rag_app.cached.folders import IndexCache, key_of
 from rag_app.settings import Settings
 
 
@@ -101,7 +101,7 @@ def test_clear_removes_all_and_tells_what_is_in_use(cache):
 def test_another_process_that_uses_an_index_keeps_it(cache):
     filled(cache, "k", 10, used=1)
     code = (
-        "import sys; from pathlib import Path; from rag_app.cli.cache import IndexCache\n"
+        "import sys; from pathlib import Path; from rag_app.cached.folders import IndexCache\n"
         f"with IndexCache(Path({str(cache.root)!r}), limit_mb=1).use({key('k')!r}):\n"
         "    print('held', flush=True); sys.stdin.read()"
     )

@@ -1,0 +1,1 @@
+"""Indexes cached for PDFs that are asked directly: ``rag_app.ask("…", "a.pdf")``."""
