@@ -21,7 +21,7 @@ from llama_index.core.schema import (
 )
 
 from pipelines.nodes import hidden_from_llm
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from rag_app.store.protocol import IndexConfig, Prepared
 from rag_app.store.sqlite.store import create_store
 
@@ -111,8 +111,8 @@ def _document(rng: np.random.Generator, number: int, parents: int) -> Prepared:
         matrix = rng.standard_normal((len(ids), DIMENSION), dtype=np.float32)
         matrix /= np.linalg.norm(matrix, axis=1, keepdims=True)
         vectors[kind] = (ids, matrix)
-    noted = NotedSentences.of(text, _sentences(text))
-    return Prepared((name,), document, nodes, vectors, terms, sentences=noted)
+    table = SentenceTable.of(text, _sentences(text))
+    return Prepared((name,), document, nodes, vectors, terms, sentences=table)
 
 
 def _prose(listed: list[str]) -> str:

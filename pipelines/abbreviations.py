@@ -24,7 +24,7 @@ BEFORE_NUMBER = _words(
     """
 )
 
-# May end a sentence: only a word that opens sentences tells.
+# May end a sentence, and does where the next word usually opens one (``STARTERS``).
 MAYBE_LAST = _words(
     """
     inc ltd corp co cos llc llp plc bros assn dept univ est etc al jr sr esq ave blvd rd mt ft

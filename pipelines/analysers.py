@@ -1,4 +1,4 @@
-"""What makes search terms of a text: the default analyser, and further ones by name.
+"""Analysers, which make search terms of a text: the default one, and further ones by name.
 
 The default counts the terms of every kind of node. A further analyser makes one more list
 of terms over the parents that it serves, which BM25 ranks beside the default's. To add one,
@@ -38,11 +38,11 @@ class Analyser(Protocol):
 
     @property
     def weight(self) -> float:
-        """The weight of its list in the fusion, beside 1 of each list of ``hybrid``."""
+        """The weight of its list in the fusion; each list of ``hybrid`` has 1."""
         ...
 
     def fingerprint(self) -> str:
-        """Return what decides the terms: a rule with its version, packages as ``name==version``.
+        """Return what decides the terms: the rule's version, and packages as ``name==version``.
 
         Raises:
             ConfigError: a package is not installed; the error names the command.
@@ -54,7 +54,7 @@ class Analyser(Protocol):
         ...
 
     def query_terms(self, question: str) -> list[str]:
-        """Return the terms that BM25 looks for; one that is there twice counts twice."""
+        """Return the terms that BM25 looks for; a repeated term counts as often."""
         ...
 
     def serves_document(self, text: str) -> bool:
@@ -82,7 +82,7 @@ class StemAnalyser:
         return search_terms(text)
 
     def query_terms(self, question: str) -> list[str]:
-        """Return the terms of a question; of one in Japanese or Chinese content counts twice.
+        """Return the terms of a question; Japanese and Chinese content words count twice.
 
         Single characters and grams with inflection help to tell passages apart, and matter
         less. Measured against the terms as they stand: nDCG@10 +.009 [.002, .016] on JaQuAD,
@@ -136,7 +136,7 @@ def fingerprints(
 
     Raises:
         ConfigError: a package of an analyser is not installed.
-        IndexMismatchError: other versions than those of this machine made a list.
+        IndexMismatchError: a list was made with other versions than this machine has.
     """
     before = recorded or {}
     return tuple(
@@ -151,6 +151,7 @@ def _agreed(analyser: Analyser, recorded: str) -> str:
     packages = " ".join(part for part in recorded.split() if "==" in part)
     install = f"pip install {packages}, or " if packages else ""
     raise IndexMismatchError(
-        f"the terms by {analyser.name} in the index were made by {recorded!r}, here is {here!r}",
+        f"the index's terms by {analyser.name} were made with {recorded!r}; "
+        f"this machine has {here!r}",
         hint=f"{install}ingest into a new index",
     )

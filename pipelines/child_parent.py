@@ -1,4 +1,4 @@
-"""Document → parents that are read, and children that are searched and point at them."""
+"""Document → parents, which are read, and children, which are searched and point at them."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = ["CHILD_SIZES", "PARENT_SIZE", "ChildParentParser", "header_of", "pass
 PARENT_SIZE = 1024
 CHILD_SIZES = (128, 256, 512)
 MIN_SIZE_TOKENS = 16
-# A child ends where its page does unless it would be a crumb. What stands at the top of a
-# page says what the page is about, and is found best when nothing stands before it.
+# A child ends where its page does unless it would be tiny. The top of a page says what the
+# page is about, and is found best when no text of another page stands before it.
 _MIN_PAGE_SHARE = 0.15
 
 
@@ -30,8 +30,8 @@ class ChildParentParser(TransformComponent):
     Children are ``IndexNode`` objects whose ``index_id`` is their parent's id.
 
     Attributes:
-        parent_size: the most tokens of a parent.
-        child_sizes: the most tokens of a child, one kind of child for each.
+        parent_size: maximum tokens of a parent.
+        child_sizes: maximum tokens of a child, one kind of child for each.
         parent_splitter: any splitter of LlamaIndex, in place of ours.
         child_splitter: the same for the children; then ``child_sizes`` names one kind.
     """
@@ -83,7 +83,7 @@ class ChildParentParser(TransformComponent):
         self, maker: NodeMaker, parent: TextNode, size: int, ranks: Sequence[Breaks]
     ) -> Iterator[TextNode]:
         within = (parent.start_char_idx or 0, parent.end_char_idx or 0)
-        # The parent's span, not its settings: a child is what it is by where it points.
+        # The parent's span, not its settings: an id depends on which text a child points at.
         settings = {**_settings(size, self.child_splitter), "within": within}
         for span in _spans(maker, within, size, ranks, self.child_splitter):
             yield maker.make(span, f"child-{size}", settings, parent=parent)

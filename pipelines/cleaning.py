@@ -1,4 +1,7 @@
-"""Text without what no text holds. Imports nothing: the process that reads PDFs needs it."""
+"""Text without characters that do not belong in text.
+
+Imports ``re`` alone: the process that reads PDFs needs it, and has to start quickly.
+"""
 
 from __future__ import annotations
 

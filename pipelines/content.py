@@ -1,4 +1,4 @@
-"""Content words: the search terms without what only asks, links or inflects."""
+"""Content words: search terms without question words, function words and inflection."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _QUESTION_HAN = str.maketrans("何誰", "  ")
 
 
 def content_words(text: str) -> list[str]:
-    """Return the terms that carry content, as a question and its answer share them.
+    """Return the terms that carry content: those that a question shares with its answer.
 
-    English without question words; of kana and han the bigrams, cut where
-    hiragana only links or inflects.
+    English words except question words; bigrams of kana and han, cut at
+    hiragana that only links or inflects.
     """
     return [
         term

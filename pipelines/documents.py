@@ -34,11 +34,11 @@ __all__ = [
     "retitled",
 ]
 
-# Metadata of a Document that only it carries; its nodes do not.
+# Metadata that only a Document carries; its nodes do not.
 DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "own_title", "page_map"})
 _OWN_KEYS = ("file_name", "file_path", "title", *sorted(DOCUMENT_KEYS))
-# What says where a file lies or when it was touched, and not what is in it; the names are
-# those that LlamaIndex's readers write.
+# Keys about where a file lies or when it was changed, not about what is in it; LlamaIndex's
+# readers write them.
 _NOT_CONTENT = frozenset(
     (
         *("file_name", "file_path", "file_type", "file_size"),
@@ -61,15 +61,14 @@ def read_pdf(
 ) -> Document:
     """Return the Document of a PDF; its id is the hash of the file's bytes.
 
-    Another process opens the file, so that a bad one cannot end or fill this one; it is
-    kept for the next file.
+    Another process opens the file, so that a bad one cannot crash or fill this one; that
+    process is kept for the next file.
 
     Args:
         path: the file.
-        reader: one of ``READERS``; the other one reads a file that this one cannot.
-        password: opens an encrypted file, or several that are tried; an empty one is tried
-            without being asked.
-        limits: how large a file may unfold, and what memory and time reading it may take.
+        reader: one of ``READERS``; the other one is tried on a file that this one cannot read.
+        password: opens an encrypted file; several are tried in turn, after the empty one.
+        limits: how much text a file may hold, and what memory and time reading it may take.
 
     Raises:
         ConfigError: there is no such reader.
@@ -80,7 +79,7 @@ def read_pdf(
 
 
 def document_of(read: ReadPdf) -> Document:
-    """Return the Document of what a reader gave for a file."""
+    """Return the Document of a file that was read."""
     pages = read.raw.pages
     text, spans = join_pages([page.text for page in pages], [page.label for page in pages])
     own = own_title(read.raw)
@@ -123,10 +122,10 @@ def title_of(stem: str, own: str) -> str:
 
 
 def retitled(metadata: Mapping[str, Any], name: str) -> str:
-    """Return the title of a file that is called ``name`` (a printed path) from now on.
+    """Return the title of a file that has been renamed to ``name`` (a printed path).
 
     It is the title that the file would have if it were read under this name. A
-    Document of the user's keeps the title that he gave it.
+    user's own Document keeps its title.
     """
     if not metadata.get("reader") or "own_title" not in metadata:
         return str(metadata.get("title", ""))
@@ -195,7 +194,7 @@ def printable_names(metadata: Mapping[str, Any]) -> dict[str, str]:
 
 
 def metadata_for_hash(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the metadata that is content: not where a file lies, nor when it was touched."""
+    """Return the metadata that is content: not where a file lies, nor when it was changed."""
     return {key: value for key, value in metadata.items() if key not in _NOT_CONTENT}
 
 

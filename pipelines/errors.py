@@ -23,9 +23,9 @@ says whether the same call may succeed later without a change.
     │   ├── IndexNotFoundError  there is none at this path
     │   ├── IndexExistsError    there is one already
     │   ├── IndexEmptyError     nothing was ingested into it
-    │   ├── FolderNotEmptyError a folder that holds other things is not made an index
+    │   ├── FolderNotEmptyError the folder holds other files, so no index is made in it
     │   ├── IndexUnsafeError    a link or a foreign file stands where one of the index should
-    │   ├── IndexDamagedError   the database does not read
+    │   ├── IndexDamagedError   the database cannot be read
     │   ├── IndexNewerError     written by a newer version of this program
     │   ├── IndexMismatchError  made with another model, chunking, tokenizer or set of tables
     │   ├── IndexLockedError    another process writes              (retryable)
@@ -39,7 +39,7 @@ says whether the same call may succeed later without a change.
         ├── LLMNotFoundError    the server does not know this model
         ├── LLMRequestError     the server refused the request (400, 413, 422)
         ├── LLMRateLimitError   429                                  (retryable)
-        ├── LLMServerError      5xx, or an answer that is none       (retryable)
+        ├── LLMServerError      5xx, or a malformed answer           (retryable)
         ├── LLMConnectionError  refused, unreachable                 (retryable)
         ├── LLMTimeoutError     no answer in time                    (retryable)
         └── LLMStreamError      the stream broke before its end      (retryable)
@@ -63,7 +63,7 @@ class RagError(Exception):
     retryable = False
 
     def __init__(self, message: str, *, hint: str = "") -> None:
-        # What it names comes from anywhere, and is printed by whoever catches it.
+        # A message may quote untrusted names, and callers print it.
         self.message, self.hint = escaped(message), escaped(hint)
         super().__init__(self.message)
 
@@ -148,7 +148,7 @@ class IndexEmptyError(StoreError):
 
 
 class FolderNotEmptyError(StoreError):
-    """The folder holds other things than an index, so that none is made in it."""
+    """The folder holds files that are not an index's, so no index is made in it."""
 
 
 class IndexUnsafeError(StoreError):
@@ -156,7 +156,7 @@ class IndexUnsafeError(StoreError):
 
 
 class IndexDamagedError(StoreError):
-    """The database of the index does not read."""
+    """The database of the index cannot be read."""
 
 
 class IndexNewerError(StoreError):
@@ -220,7 +220,7 @@ class LLMRateLimitError(LLMError):
 
 
 class LLMServerError(LLMError):
-    """The server failed (5xx), or answered with something that is no answer."""
+    """The server failed (5xx), or its answer is malformed."""
 
     retryable = True
 

@@ -6,14 +6,14 @@ composed or decomposed (macOS writes "é" as two characters). One form of every 
 is kept, shown and accepted:
 
 - What is not text, or would not be seen as it is, is written as an escape:
-  ``\xNN`` a byte that is no UTF-8, or a control character below 128;
+  ``\xNN`` a byte that is not UTF-8, or a control character below 128;
   ``\uNNNN`` and ``\UNNNNNNNN`` another control, a mark that reverses the direction of
   text, an invisible character; the same for white space that would be lost when words
   are laid out (at an end, or one after another).
 - A name that needs none of these, and holds nothing that reads like one, stays as it
   is. In all others a backslash is written ``\\``.
 
-So two names never have one form, and every form leads back to its name.
+So no two names share a form, and every form can be turned back into its name.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import unicodedata
 from collections.abc import Collection
 from pathlib import PurePath
 
-_BYTE = 0xDC00  # os.fsdecode puts a byte that is no UTF-8 here, added to its value
+_BYTE = 0xDC00  # os.fsdecode puts a byte that is not UTF-8 here, added to its value
 _SPACE = "[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]"
 _UNSEEN = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f"
@@ -58,9 +58,9 @@ def storable(text: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return a message in which nothing steers a terminal and all is UTF-8; its lines stay.
+    """Return a message as UTF-8 without characters that steer a terminal; its lines stay.
 
-    Names in it should be printable already: this does not lead back to anything.
+    Names in it should be printable already: these escapes cannot be turned back.
     """
     return _STEERING.sub(_escaped, text)
 
@@ -71,7 +71,7 @@ def composed(text: str) -> str:
 
 
 def base_name(printed: str) -> str:
-    """Return the printed file name of a printed path; a name that has none is its own."""
+    """Return the printed file name of a printed path; the path itself where it has none."""
     return printable(PurePath(original(printed)).name) or printed
 
 
@@ -92,26 +92,25 @@ def absolute(path: str | os.PathLike[str]) -> str:
 
 
 def absolute_form(given: str) -> str:
-    """Return what somebody gave, printed or as it is, as an absolute path that is both too."""
+    """Return a path that somebody gave, printed or raw, as an absolute one in the same form."""
     return os.path.normpath(os.path.join(printable(os.getcwd()), given))  # noqa: PTH109, PTH118
 
 
 def forms(given: str) -> tuple[str, ...]:
-    """Return the printed names that somebody may mean: the printed form first, then as it is."""
+    """Return the printed names that somebody may mean: as given, then read as printed or raw."""
     return tuple(dict.fromkeys((given, printable(original(given)), printable(given))))
 
 
 def meant(given: Collection[str], known: Collection[str]) -> list[str]:
-    """Return which of the known names are meant.
+    """Return which of the known names somebody means.
 
     Args:
-        given: the printed forms of what somebody gave, the likeliest first.
+        given: the printed forms of the given name, the likeliest first.
         known: printed names.
 
     Returns:
-        The first of the forms that is known to the letter; else all that equal the
-        first one that equals any under NFC, more than one where names differ in that
-        alone. Empty: none.
+        The first form that is known exactly; otherwise all names that are equal under
+        NFC to the first form that has any. Empty: none.
     """
     for form in given:
         if form in known:

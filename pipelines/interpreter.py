@@ -1,7 +1,7 @@
-"""How a process of our own is started: an isolated interpreter that is told where its code lies.
+"""Starting a process of our own: an isolated interpreter that is told where its code lies.
 
-Whatever is in the current folder, in ``PYTHON…`` variables or beside the caller's program
-is not run in it, and it inherits no key and no password.
+Nothing in the current folder, in ``PYTHON…`` variables or beside the caller's program runs
+in it, and it inherits no key and no password.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ def isolated_command(module: str, libraries: Sequence[str]) -> list[str]:
 
     Args:
         module: its full name.
-        libraries: packages of others that it imports, wherever this process finds them.
+        libraries: third-party packages that it imports, wherever this process finds them.
 
     Raises:
-        ConfigError: there is no interpreter.
+        ConfigError: no interpreter is found.
     """
     home = str(Path(_package).absolute().parent.parent)
     # -I: neither the current folder nor PYTHON… variables nor the user's site is looked at.
@@ -55,15 +55,15 @@ def isolated_command(module: str, libraries: Sequence[str]) -> list[str]:
 
 
 def isolated_environment() -> dict[str, str]:
-    """Return the environment for it: what an interpreter needs, and nothing that is a secret."""
+    """Return the environment for it: what an interpreter needs, and no secret."""
     return {name: os.environ[name] for name in _INHERITED if name in os.environ}
 
 
 def library_folders(libraries: Sequence[str], home: str) -> list[str]:
     """Return the folders that hold these packages, as this process finds them.
 
-    The current folder is none of them, whatever ``sys.path`` says (it is there in notebooks
-    and under ``python -m``), unless it is ``home``, where this package itself is installed.
+    The current folder is never among them, although ``sys.path`` has it in notebooks and under
+    ``python -m``, unless it is ``home``, where this package itself is installed.
     """
     try:
         current = os.path.realpath(os.getcwd())  # noqa: PTH109  # Path.cwd() is the same
@@ -83,10 +83,10 @@ def library_folders(libraries: Sequence[str], home: str) -> list[str]:
 
 
 def interpreter() -> str:
-    """Return a Python interpreter; in a frozen or embedding program that is not the program.
+    """Return a Python interpreter; in a frozen or embedding program, not the program itself.
 
     Raises:
-        ConfigError: there is none.
+        ConfigError: none is found.
     """
     name = f"python{sys.version_info.major}.{sys.version_info.minor}"
     beside = [str(Path(prefix, "bin", name)) for prefix in (sys.prefix, sys.base_prefix)]
@@ -94,6 +94,6 @@ def interpreter() -> str:
         if _PYTHON.fullmatch(Path(candidate).name) and os.access(candidate, os.X_OK):
             return candidate
     raise ConfigError(
-        "there is no Python interpreter to read PDFs with",
-        hint=f"one is looked for at sys.executable and at {beside[0]}: set sys.executable to it",
+        "no Python interpreter was found to read PDFs with",
+        hint=f"neither sys.executable nor {beside[0]} is one: set sys.executable to its path",
     )

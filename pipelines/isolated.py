@@ -1,10 +1,10 @@
-"""PDF file → its pages, read by another process: what a bad file ends or fills is never ours.
+"""PDF file → its pages, read by another process, so that a bad file cannot crash or fill ours.
 
 The process is a fresh interpreter in isolated mode that is told where this package lies: no
 code of the current folder, of ``PYTHONPATH`` or of the caller's program runs in it, it
 inherits no key and no password, and nothing of a threaded program is forked. It is kept for
-the next file. Within it ``pipelines.worker`` holds the limits; a watch here ends it when even
-that fails. ``pipelines.protocol`` is what both speak.
+the next file. Within it ``pipelines.worker`` enforces the limits; a time limit here ends it
+when even that fails. Both speak ``pipelines.protocol``.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ from pipelines.worker import EXIT_MEMORY, memory_error
 MAX_IDLE = 2  # processes that are kept for the next file
 _START_SECONDS = 120.0
 _EXIT_SECONDS = 10.0
-# A busy machine gives a process a part of its time; who waits for a dead disk takes none.
+# Wall clock, as a multiple of processor time: a busy machine gives a process a part of its
+# time, and a process that waits for a dead disk uses none.
 _WALL_FACTOR, _WALL_SECONDS = 4, 60.0
-_PART = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _LIBRARIES = ("pypdfium2", "pypdfium2_raw", "pypdf", "cryptography")
 
 
@@ -69,7 +70,7 @@ class Reading:
 
 
 class Stopper:
-    """Ends what is being read, from another thread."""
+    """Stops the reading of files, from another thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -77,7 +78,7 @@ class Stopper:
         self._stopped = False
 
     def stop(self) -> None:
-        """Let every file that is being read, or will be, fail."""
+        """Make every file fail that is being read, or will be."""
         with self._lock:
             self._stopped = True
             for process in self._active:
@@ -85,7 +86,7 @@ class Stopper:
 
     @contextmanager
     def watching(self, process: ReaderProcess) -> Iterator[None]:
-        """Let a process be ended by :meth:`stop`."""
+        """Let :meth:`stop` end a process."""
         with self._lock:
             if self._stopped:
                 raise _stopped()
@@ -107,9 +108,9 @@ def read_file(
 
     Args:
         path: the file.
-        reader: one of ``READERS``; the other one reads a file that this one cannot.
+        reader: one of ``READERS``; the other one is tried on a file that this one cannot read.
         reading: limits and passwords.
-        stopper: ends it.
+        stopper: can stop it.
 
     Raises:
         ConfigError: there is no such reader.
@@ -149,12 +150,12 @@ def _read(
         with borrowed() as process, stopper.watching(process):
             try:
                 return process.read(task, file)
-            except Unused:
+            except FileNotTaken:
                 file.seek(0)  # it had ended while it waited, not because of this file
     raise ReadError("the process that reads PDFs does not start", hint=_REINSTALL)
 
 
-class Unused(Exception):
+class FileNotTaken(Exception):
     """The process ended before it had taken the file."""
 
 
@@ -169,7 +170,7 @@ class ReaderProcess:
             isolated_command("pipelines.worker", _LIBRARIES),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # What a library says of a hostile file may hold anything, also for a terminal.
+            # A library may print anything about a hostile file, also terminal escapes.
             stderr=subprocess.DEVNULL,
             env=isolated_environment(),
             cwd=os.path.abspath(os.sep),  # noqa: PTH100  # no library is sought beside the PDFs
@@ -183,13 +184,13 @@ class ReaderProcess:
         """Return the pages of a file, and the hash of its bytes.
 
         Raises:
-            Unused: the process has ended for a reason of its own.
+            FileNotTaken: the process has ended for a reason of its own.
             ReadError: the file could not be read.
         """
         try:
             digest = self._sent(task, file)
             answer = self._answer(task)
-        except BaseException:  # also Ctrl-C: what is in the pipes belongs to nobody any more
+        except BaseException:  # also Ctrl-C: what is in the pipes belongs to no later file
             self.kill()
             raise
         if isinstance(answer, RagError):
@@ -225,23 +226,23 @@ class ReaderProcess:
         pipes.until = time.monotonic() + _START_SECONDS
         try:
             if not self._ready and pipes.read(1) != READY:
-                raise Unused
+                raise FileNotTaken
             self._ready = True
             pipes.until = time.monotonic() + _wall(task)
             pipes.write(task_bytes(task))
             while left:
-                part = file.read(min(left, _PART))
+                part = file.read(min(left, _CHUNK_BYTES))
                 if not part:
                     raise ReadError("it became shorter while it was read", hint="run it again")
                 digest.update(part)
                 pipes.write(part)
                 left -= len(part)
             if pipes.read(1) != ACCEPTED:
-                raise Unused
+                raise FileNotTaken
         except (EOFError, BrokenPipeError, TimeoutError) as error:
             if not self.alive:
                 raise _stopped() from error
-            raise Unused from error
+            raise FileNotTaken from error
         return digest.hexdigest()
 
     def _answer(self, task: Task) -> WorkerAnswer | RagError:
@@ -254,7 +255,9 @@ class ReaderProcess:
             return _too_slow(_wall(task))
         except ProtocolError as error:
             self.kill()
-            return CrashError(f"it confused the process that read it: {error}", hint=_LEAVE_OUT)
+            return CrashError(
+                f"the process that reads it sent a malformed answer: {error}", hint=_LEAVE_OUT
+            )
         except EOFError:
             stopped = not self.alive
             code = self._code()
@@ -281,7 +284,7 @@ class _Pipes:
         self.until = 0.0
 
     def read(self, count: int) -> bytes:
-        """Return just so many bytes.
+        """Return exactly ``count`` bytes.
 
         Raises:
             EOFError: the process ended.
@@ -289,7 +292,7 @@ class _Pipes:
         """
         while len(self._read) < count:
             self._wait(self._in, select.POLLIN)
-            part = os.read(self._in, _PART)
+            part = os.read(self._in, _CHUNK_BYTES)
             if not part:
                 raise EOFError
             self._read += part
@@ -322,7 +325,7 @@ _LEAVE_OUT = "leave it out, or open it in a viewer and save it again"
 
 
 def _death(code: int | None, task: Task, *, stopped: bool) -> ReadError:
-    """Return the error of a file that the process did not outlive."""
+    """Return the error for a file that ended the process."""
     if stopped:
         return _stopped()
     if code == EXIT_MEMORY:
@@ -370,7 +373,7 @@ class _IdleProcesses:
         self._idle: list[ReaderProcess] = []
 
     def take(self) -> ReaderProcess:
-        """Return one that waits, or a new one."""
+        """Return an idle process, or a new one."""
         with self._lock:
             while self._idle:
                 process = self._idle.pop()
@@ -380,7 +383,7 @@ class _IdleProcesses:
         return ReaderProcess()
 
     def give(self, process: ReaderProcess) -> None:
-        """Keep one for the next file, where few enough are."""
+        """Keep a process for the next file, or end it when enough are kept."""
         with self._lock:
             if process.is_waiting() and len(self._idle) < MAX_IDLE:
                 self._idle.append(process)
@@ -388,13 +391,13 @@ class _IdleProcesses:
         process.close()
 
     def close(self) -> None:
-        """End all that wait."""
+        """End all idle processes."""
         with self._lock:
             while self._idle:
                 self._idle.pop().close()
 
     def after_fork(self) -> None:
-        """Let the processes be those of the parent alone."""
+        """Forget the processes in a forked child: they belong to the parent."""
         self._lock = threading.Lock()
         while self._idle:
             self._idle.pop().forget()
@@ -407,7 +410,7 @@ os.register_at_fork(after_in_child=_kept.after_fork)
 
 @contextmanager
 def borrowed() -> Iterator[ReaderProcess]:
-    """Give a process that reads; it is kept for the next file."""
+    """Lend a process that reads; it is kept for the next file."""
     process = _kept.take()
     try:
         yield process
@@ -427,8 +430,8 @@ def close_idle() -> None:
 
 
 def passwords(given: str | Sequence[str] | None) -> tuple[str, ...]:
-    """Return the passwords to be tried; an empty one is tried without being asked."""
+    """Return the passwords to be tried; the empty one always is."""
     several = [given] if isinstance(given, str) else given or ()
     if not isinstance(several, (list, tuple)) or not all(isinstance(one, str) for one in several):
-        raise ConfigError("a password is a text", hint='write password="…"')
+        raise ConfigError("a password must be text", hint='write password="…"')
     return tuple(dict.fromkeys(one for one in several if one))

@@ -1,8 +1,8 @@
 """What each line of a text is: blank, heading, table row, list item or prose.
 
-Readers give lines, not structure. The rules are general ones, about the line
-and its neighbours: length against the lines around it, how it begins and ends,
-how many of its words are numbers.
+PDF readers return lines, not structure. The rules are general ones, about a line
+and its neighbours: its length against theirs, how it begins and ends, how many of
+its words are numbers.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Line(NamedTuple):
     full: bool
 
 
-class _Place(NamedTuple):
-    """What surrounds a line: kind of the line before, the next visible line, room it has."""
+class _Surroundings(NamedTuple):
+    """What surrounds a line: the kind of the line before, the next visible line, the widths."""
 
     before: Kind
     runs_on: bool
@@ -88,12 +88,12 @@ _SMALL_WORDS = (
 _SMALL = frozenset(_SMALL_WORDS.split())
 # All full-width characters are among these; quotation marks, dashes and accents are not.
 _MAYBE_WIDE = re.compile("[\u1100-\u115f\u231a-\u27bf\u2b1b-\u2b55\u2e80-\U0010ffff]")
-_REGION = 40
-# From this share of the width around it a line ends where the space ends, and not by choice.
-_FULL = 0.75
-_TINY = 4
+_REGION_LINES = 40
+# A line of at least this share of the width around it was wrapped; a shorter one ends by choice.
+_MIN_FULL_SHARE = 0.75
+_MAX_CELL_COLUMNS = 4
 # How much of a line's end is looked at.
-_TAIL = 24
+_TAIL_CHARS = 24
 
 
 def classify(text: str) -> list[Line]:
@@ -108,16 +108,16 @@ def classify(text: str) -> list[Line]:
         before = kinds[-1] if kinds else Kind.BLANK
         runs_on = i > 0 and _runs_on(words[i - 1], before, widths[i - 1], typical[i])
         apart = before is Kind.BLANK and (i + 1 == len(words) or not words[i + 1])
-        place = _Place(before, runs_on, following[i], apart, widths[i], typical[i])
-        kinds.append(_kind(line, place))
+        around = _Surroundings(before, runs_on, following[i], apart, widths[i], typical[i])
+        kinds.append(_kind(line, around))
     return [
-        Line(start, end, kind, width >= _FULL * wide)
+        Line(start, end, kind, width >= _MIN_FULL_SHARE * wide)
         for (start, end), kind, width, wide in zip(spans, kinds, widths, typical, strict=True)
     ]
 
 
 def columns(text: str) -> int:
-    """Return the width of a text in half-width columns: a full-width character counts two."""
+    """Return the width of a text in half-width columns: a full-width character is two."""
     if text.isascii() or not _MAYBE_WIDE.search(text):
         return len(text)
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
@@ -125,13 +125,13 @@ def columns(text: str) -> int:
 
 def ends_open(line: str) -> bool:
     """Tell whether a line ends in a word or mark that no sentence ends with."""
-    tail = line[-_TAIL:]
+    tail = line[-_TAIL_CHARS:]
     return bool(_OPEN_END.search(tail) or _OPEN_END_CJK.search(tail))
 
 
 def ends_sentence(line: str) -> bool:
     """Tell whether a line ends in a mark that ends a sentence, in a colon or a semicolon."""
-    return bool(_TERMINAL.search(line[-_TAIL:]))
+    return bool(_TERMINAL.search(line[-_TAIL_CHARS:]))
 
 
 def _spans(text: str) -> list[tuple[int, int]]:
@@ -148,10 +148,10 @@ def _spans(text: str) -> list[tuple[int, int]]:
 def _typical(widths: Sequence[int]) -> list[int]:
     """Return for each line how wide the full lines around it are."""
     typical: list[int] = []
-    for first in range(0, len(widths), _REGION):
-        around = sorted(w for w in widths[max(0, first - 20) : first + _REGION + 20] if w)
+    for first in range(0, len(widths), _REGION_LINES):
+        around = sorted(w for w in widths[max(0, first - 20) : first + _REGION_LINES + 20] if w)
         wide = around[int(len(around) * 0.9)] if around else 0
-        typical.extend([wide] * len(widths[first : first + _REGION]))
+        typical.extend([wide] * len(widths[first : first + _REGION_LINES]))
     return typical
 
 
@@ -169,67 +169,67 @@ def _runs_on(previous: str, kind: Kind, width: int, typical: int) -> bool:
     """Tell whether the line before leaves its sentence open."""
     if kind not in (Kind.PROSE, Kind.ITEM) or ends_sentence(previous):
         return False
-    return ends_open(previous) or width >= _FULL * typical
+    return ends_open(previous) or width >= _MIN_FULL_SHARE * typical
 
 
-def _kind(line: str, place: _Place) -> Kind:
+def _kind(line: str, around: _Surroundings) -> Kind:
     if not line:
         return Kind.BLANK
-    if _is_row(line, place):
+    if _is_row(line, around):
         return Kind.ROW
-    if _is_heading(line, place):
+    if _is_heading(line, around):
         return Kind.HEADING
-    if _ITEM.match(line) and not (place.runs_on and _MAY_CONTINUE.match(line)):
+    if _ITEM.match(line) and not (around.runs_on and _MAY_CONTINUE.match(line)):
         return Kind.ITEM
-    if place.width <= _TINY and not place.runs_on and not ends_sentence(line):
+    if around.width <= _MAX_CELL_COLUMNS and not around.runs_on and not ends_sentence(line):
         return Kind.ROW
     return Kind.PROSE
 
 
-def _is_row(line: str, place: _Place) -> bool:
+def _is_row(line: str, around: _Surroundings) -> bool:
     """Tell whether a line is a row of a table, or a cell that stands alone."""
-    if _LEADERS.search(line) or (_COUNTED.match(line) and _COUNTED.match(place.following)):
-        return not place.runs_on
+    if _LEADERS.search(line) or (_COUNTED.match(line) and _COUNTED.match(around.following)):
+        return not around.runs_on
     tokens = [token for token in line.split() if not _SYMBOL.fullmatch(token)]
     numbers = [_NUMERIC.fullmatch(token) is not None for token in tokens]
     count = sum(numbers)
     if not count:
         return False
-    if place.runs_on and (line[0].islower() or ends_sentence(line)):
+    if around.runs_on and (line[0].islower() or ends_sentence(line)):
         return False
     if count == len(tokens):
-        return not place.runs_on
+        return not around.runs_on
     share = count / len(tokens)
     if count >= 2 and (share >= 0.4 or (numbers[-1] and numbers[-2] and share >= 0.2)):
-        return not (place.runs_on and share < 0.6)
-    if not numbers[-1] or place.runs_on or ends_sentence(line):
+        return not (around.runs_on and share < 0.6)
+    if not numbers[-1] or around.runs_on or ends_sentence(line):
         return False
-    if place.following[:1].islower():
+    if around.following[:1].islower():
         return False
-    return (place.before is Kind.ROW and share >= 0.2) or bool(_LABELLED_AMOUNT.match(line))
+    return (around.before is Kind.ROW and share >= 0.2) or bool(_LABELLED_AMOUNT.match(line))
 
 
-def _is_heading(line: str, place: _Place) -> bool:
+def _is_heading(line: str, around: _Surroundings) -> bool:
     titled = line.isupper() and line[-1] in ":："
-    if place.runs_on or not place.following or len(line) < 2:
+    if around.runs_on or not around.following or len(line) < 2:
         return False
     if ends_sentence(line) and not titled:
         return False
-    if ends_open(line) or place.following[0].islower() or not _starts_like_heading(line):
+    if ends_open(line) or around.following[0].islower() or not _starts_like_heading(line):
         return False
     words = line.split()
     names = [w for w in words if w[0].isalpha() and w.lower() not in _SMALL]
     if len(words) > 20 or not names or (len(words) > 8 and _TWO_SENTENCES.search(line)):
         return False
     capitals = sum(not w[0].islower() for w in names) / len(names)
-    if place.width > max(0.8 * place.typical, 40):
+    if around.width > max(0.8 * around.typical, 40):
         # Only a title fills its line with nothing but capitalised words.
         return capitals == 1 and len(names) >= 5 and "," not in line
     if _NUMBERED.match(line):
         return True
     if not _NOUN_END.search(line):
-        return place.apart
-    return capitals >= 0.75 or (place.width <= 0.5 * place.typical and len(words) <= 8)
+        return around.apart
+    return capitals >= 0.75 or (around.width <= 0.5 * around.typical and len(words) <= 8)
 
 
 def _starts_like_heading(line: str) -> bool:

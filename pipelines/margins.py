@@ -10,18 +10,18 @@ from typing import NamedTuple
 from pipelines.lines import ends_open, ends_sentence
 
 # How many lines from an edge may be marginal, and how deep one may lie under a footnote.
-_DEEPEST = 3
-_REACH = 6
-# How far away the pages lie that are compared, how many of them must agree, and which share:
-# heads of left and right pages alternate, and so half of them need not.
-_AROUND = 8
+_MAX_MARGIN_LINES = 3
+_MAX_FOOTNOTE_LINES = 6
+# How far away the pages are that are compared, and how many and which share of them must
+# agree: heads of left and right pages alternate, so half of them need not.
+_MAX_DISTANCE_PAGES = 8
 _MIN_PAGES = 3
-_SHARE = 0.4
-_STEPS = 3
+_MIN_PAGES_SHARE = 0.4
+_MIN_PAGES_IN_STEP = 3
 # Fewer letters are a footnote's mark or a cell, however often they stand at an edge.
-_LETTERS = 3
-# From so many words a line that ends in a full stop is a sentence, and no "Acme Inc.".
-_SENTENCE_WORDS = 5
+_MIN_LETTERS = 3
+# A line of so many words that ends in a full stop is a sentence; "Acme Inc." is not.
+_MIN_SENTENCE_WORDS = 5
 _MAX_WORDS = 16
 
 _DASHES = r"[\s\-–—－|•·.]*"
@@ -48,10 +48,10 @@ _ROMAN = [
 
 
 class _Edge(NamedTuple):
-    """The outermost line of a page, read as a margin may be.
+    """The outermost line of a page, read as a possible margin.
 
     ``heads``: pairs of the number that it begins or ends with ("" for none)
-    and the rest of the line; ``bare``: its number if it is nothing but one.
+    and the rest of the line; ``bare``: the number of a line that is only a number.
     """
 
     bare: str
@@ -110,7 +110,7 @@ def _peel(pages: list[PageLines], labels: Sequence[str], edge: int) -> list[set[
     """Take marginal lines away, outermost first; return for each page the running ones."""
     running: list[set[str]] = [set() for _ in pages]
     candidates = list(range(len(pages)))
-    for _ in range(_DEEPEST):
+    for _ in range(_MAX_MARGIN_LINES):
         edges = [_read_edge(page.body[edge] if page.body else "") for page in pages]
         heads: list[int] = []
         numbers: list[int] = []
@@ -132,9 +132,12 @@ def _peel(pages: list[PageLines], labels: Sequence[str], edge: int) -> list[set[
 def _take_running(pages: list[PageLines], running: Sequence[set[str]], edge: int) -> None:
     """Take a running line away that lies a little deeper, under a footnote for example."""
     for i, page in enumerate(pages):
-        known = set().union(*running[max(0, i - _AROUND) : i + _AROUND + 1]) - running[i]
+        known = (
+            set().union(*running[max(0, i - _MAX_DISTANCE_PAGES) : i + _MAX_DISTANCE_PAGES + 1])
+            - running[i]
+        )
         size = len(page.body)
-        reach = range(min(_REACH, size)) if known else range(0)
+        reach = range(min(_MAX_FOOTNOTE_LINES, size)) if known else range(0)
         places = reach if edge == 0 else [size - 1 - k for k in reach]
         taken = {k for k in places if any(rest in known for _, rest in _heads(page.body[k]))}
         if not taken or len(taken) == size:
@@ -173,23 +176,23 @@ def _may_run(line: str) -> bool:
     """Tell whether a line may be a running head: some letters, and not a part of a sentence."""
     line = line.rstrip(" -–—－|•·")
     words = len(line.split())
-    sentence = ends_sentence(line) and words >= _SENTENCE_WORDS
-    letters = sum(c.isalpha() for c in line) >= _LETTERS
+    sentence = ends_sentence(line) and words >= _MIN_SENTENCE_WORDS
+    letters = sum(c.isalpha() for c in line) >= _MIN_LETTERS
     return letters and words <= _MAX_WORDS and not sentence and not ends_open(line)
 
 
 def _is_head(edges: Sequence[_Edge], index: int, number: str, rest: str) -> bool:
     """Tell whether enough pages around have the same line, or the same in step."""
-    first = max(0, index - _AROUND)
-    around = edges[first : index + _AROUND + 1]
+    first = max(0, index - _MAX_DISTANCE_PAGES)
+    around = edges[first : index + _MAX_DISTANCE_PAGES + 1]
     if not number:
         same = sum((number, rest) in edge.heads for edge in around)
-        return same >= _MIN_PAGES and same >= _SHARE * len(around)
+        return same >= _MIN_PAGES and same >= _MIN_PAGES_SHARE * len(around)
     same = sum(
         any(other == rest and _step(number, n) == i - index for n, other in edge.heads)
         for i, edge in enumerate(around, start=first)
     )
-    return same >= _STEPS
+    return same >= _MIN_PAGES_IN_STEP
 
 
 def _is_page_number(edges: Sequence[_Edge], labels: Sequence[str], index: int) -> bool:

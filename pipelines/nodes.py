@@ -103,7 +103,7 @@ def node_id(
     span: Span | None,
     text: str,
 ) -> str:
-    """Return the sha256, in hex, of all that decides a node, and of nothing else."""
+    """Return the sha256, in hex, of exactly what decides a node."""
     parts = [content_hash, reader, kind, settings, span, text]
     data = json.dumps(parts, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(data.encode("ascii")).hexdigest()

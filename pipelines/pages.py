@@ -17,10 +17,10 @@ _NEW_START = re.compile(
     r"[•‣▪●○■□◆◇・①-⑳]|[(（]?\d{1,2}[.)）．]|[０-９]+[\s　]|第\s*\d+\s*[章節条]|【"
     r"|[(（][一二三四五六七八九十ア-ン][)）]"
 )
-# A line this full, as a share of the widest of its page, ends by its width and not by choice.
-_FULL = 0.8
-# How many lines above it tell what the last line of a page is.
-_CONTEXT = 3
+# A line of at least this share of its page's widest was wrapped; a shorter one ends by choice.
+_MIN_WRAPPED_SHARE = 0.8
+# How many lines above the last line of a page are looked at to classify it.
+_CONTEXT_LINES = 3
 _PARAGRAPH = "\n\n"
 
 
@@ -28,7 +28,7 @@ def join_pages(pages: Sequence[str], labels: Sequence[str]) -> tuple[str, list[t
     """Return the derived text of the pages, and the span of each page in it.
 
     Bare page numbers are left out. Running heads and feet stay, because they say
-    whose page it is, and are left out where a sentence runs over the page break.
+    what the page belongs to, except where a sentence runs over the page break.
 
     Args:
         pages: the text of each page.
@@ -60,7 +60,7 @@ def _bodies(pages: Sequence[PageLines], typical: int) -> list[tuple[str, str]]:
         seam = _PARAGRAPH
         if before is not None and after is not None:
             seam = seams[after] = _seam(pages[before].body, pages[after].body, typical)
-        # No blank line beside a head: nothing is to be cut between it and its page.
+        # No blank line beside a head: a head is not to be cut from its page.
         if seam == _PARAGRAPH:
             if before is not None:
                 texts[before].extend(pages[before].foot)
@@ -75,7 +75,7 @@ def _typical_width(bodies: Sequence[Sequence[str]]) -> int:
 
 
 def _seam(before: Sequence[str], after: Sequence[str], typical: int) -> str:
-    """Return what stands between two pages: nothing inside a CJK sentence, else white space.
+    """Return what joins two pages: nothing inside a CJK sentence, otherwise white space.
 
     A blank line means that no sentence runs over the page break. In doubt one does.
     """
@@ -85,11 +85,11 @@ def _seam(before: Sequence[str], after: Sequence[str], typical: int) -> str:
     cjk = _CJK_LAST.search(last) and _CJK_FIRST.match(first)
     if cjk and not _NEW_START.match(first) and _runs_on(last, before, typical):
         return ""
-    *_, line, _ = classify("\n".join([*before[-_CONTEXT:], first]))
+    *_, line, _ = classify("\n".join([*before[-_CONTEXT_LINES:], first]))
     return "\n" if line.kind in (Kind.PROSE, Kind.ITEM) or ends_open(last) else _PARAGRAPH
 
 
 def _runs_on(last: str, page: Sequence[str], typical: int) -> bool:
     """Tell whether the last line of a page ends only because the page does."""
     widest = max(typical, *(columns(line.rstrip()) for line in page))
-    return bool(_OPEN.search(last)) or columns(last) >= _FULL * widest
+    return bool(_OPEN.search(last)) or columns(last) >= _MIN_WRAPPED_SHARE * widest

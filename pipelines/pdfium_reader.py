@@ -27,9 +27,9 @@ from pipelines.readers import (
 from pipelines.vertical import Glyph, is_vertical, vertical_text
 
 _KANA_OR_HAN = re.compile("[\u3041-\u30fa\u3400-\u9fff]")
-# Title pages are short; what lies further down is no title.
-_TITLE_CHARACTERS = 3000
-_SAMPLE = 40
+# Title pages are short; text further down is not a title.
+_MAX_TITLE_PAGE_CHARS = 3000
+_SAMPLE_GLYPHS = 40
 _one_at_a_time = threading.Lock()
 
 
@@ -81,7 +81,7 @@ def _page_text(page: Any) -> str:
     textpage = page.get_textpage()
     try:
         text: str = textpage.get_text_range(errors="replace")
-        if _KANA_OR_HAN.search(text) and is_vertical(_glyphs(textpage, _SAMPLE)):
+        if _KANA_OR_HAN.search(text) and is_vertical(_glyphs(textpage, _SAMPLE_GLYPHS)):
             text = vertical_text(_glyphs(textpage))
         # U+FFFE stands for a hyphen at a line end, and swallows the line end.
         return sanitise(text.replace("\ufffe", "-\n"))
@@ -122,7 +122,7 @@ def _sized_characters(textpage: Any) -> Iterator[tuple[float, str]]:
 
     matrix = pdfium.FS_MATRIX()
     size = 0.0
-    for index in range(min(textpage.count_chars(), _TITLE_CHARACTERS)):
+    for index in range(min(textpage.count_chars(), _MAX_TITLE_PAGE_CHARS)):
         character = chr(pdfium.FPDFText_GetUnicode(textpage, index))
         if pdfium.FPDFText_IsGenerated(textpage, index) == 1:
             yield size, character

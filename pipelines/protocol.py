@@ -1,9 +1,9 @@
-"""What goes through the pipes between a program and the process that reads PDFs for it.
+"""The messages between a program and the process that reads PDFs for it.
 
-What comes back was made by a process that parses hostile files: it is plain text with
-lengths in front, each checked against a limit before anything is allocated, and never
-unpickled. A task is one JSON object and the bytes of the file; an answer is the pages,
-one after the other, or what is wrong::
+An answer comes from a process that parses hostile files: it is plain text with lengths
+in front, each checked against a limit before anything is allocated, and never unpickled.
+A task is one JSON object and the bytes of the file; an answer is the pages, one after
+the other, or an error::
 
     task    = length JSON bytes              {"reader", "passwords", "limits", "size"}; the file
     answer  = "A" (E | P) ("." | "!")        accepted; "!": this process ends now
@@ -47,12 +47,12 @@ _KINDS: dict[str, type[RagError]] = {
         *(NotPdfError, EmptyFileError, NoTextError),
     )
 }
-# Returns just so many bytes; raises EOFError where they end before.
+# Returns exactly so many bytes; raises EOFError where the input ends before.
 Read = Callable[[int], bytes]
 
 
 class ProtocolError(ValueError):
-    """What came is no answer: the process that sent it cannot be trusted any more."""
+    """An answer is malformed: the process that sent it cannot be trusted any more."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class WorkerAnswer:
 
 
 def task_bytes(task: Task) -> bytes:
-    """Return what stands in front of the file's bytes."""
+    """Return the header that is sent before the file's bytes."""
     return _framed(asdict(task))
 
 
@@ -124,7 +124,7 @@ def receive_answer(read: Read, limits: Limits) -> WorkerAnswer | RagError:
 
     Raises:
         EOFError: it ends before its end.
-        ProtocolError: it is none.
+        ProtocolError: it is malformed.
     """
     what = read(1)
     if what == ERROR:
@@ -167,7 +167,7 @@ def _error(about: dict[str, Any]) -> RagError:
 def _text(about: dict[str, Any], key: str, most: int) -> str:
     text = about.get(key)
     if not isinstance(text, str) or len(text) > most:
-        raise ProtocolError(f"the {key} of an answer is no short text")
+        raise ProtocolError(f"the {key} of an answer is not a short text")
     return sanitise(text)
 
 
@@ -178,9 +178,9 @@ def _header(read: Read) -> dict[str, Any]:
     try:
         about = json.loads(read(length))
     except (ValueError, RecursionError) as error:
-        raise ProtocolError("the header of an answer does not read") from error
+        raise ProtocolError("the header of an answer is not JSON") from error
     if not isinstance(about, dict):
-        raise ProtocolError("the header of an answer is no object")
+        raise ProtocolError("the header of an answer is not an object")
     return about
 
 
@@ -188,7 +188,7 @@ def _decoded(data: bytes) -> str:
     try:
         return sanitise(data.decode())
     except UnicodeDecodeError as error:
-        raise ProtocolError("an answer is no UTF-8") from error
+        raise ProtocolError("an answer is not UTF-8") from error
 
 
 def _framed(value: dict[str, Any]) -> bytes:

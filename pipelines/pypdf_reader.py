@@ -22,7 +22,7 @@ from pipelines.readers import (
 
 logger = logging.getLogger(__name__)
 
-# What pypdf's own code runs into, besides its own errors, on files that lie about themselves.
+# What pypdf raises, besides its own errors, on files whose structure is wrong.
 _BROKEN = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError,
     OverflowError, ZeroDivisionError, NotImplementedError, EOFError, OSError,

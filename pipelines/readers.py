@@ -1,4 +1,4 @@
-"""What a PDF library gives us, behind one small interface: the text of a file's pages."""
+"""PDF libraries behind one small interface: the text of a file's pages."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from pipelines.errors import ConfigError, DamagedError, EncryptedError, TooLarge
 # Raise it when the text that we derive of the same file changes: ids, and whether a
 # file counts as unchanged, depend on it.
 DERIVATION = 2
-MAX_TITLE_CHARACTERS = 1000  # a title is shown in 160 of them
+MAX_TITLE_CHARACTERS = 1000  # 160 of them are shown
 MAX_LABEL_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What a reader gives for one page: its printed label, and its text, sanitised only."""
+    """One page as a reader returns it: its printed label, and its text, sanitised only."""
 
     label: str
     text: str
@@ -26,7 +26,7 @@ class PageText:
 
 @dataclass(frozen=True)
 class RawPdf:
-    """What a reader gives for one file.
+    """One file as a reader returns it.
 
     Attributes:
         pages: the pages in physical order.
@@ -41,19 +41,19 @@ class RawPdf:
 
 @dataclass(frozen=True)
 class Limits:
-    """Beyond these a file is refused: a small file can unfold into any amount of text.
+    """Limits beyond which a file is refused: a small file can unfold into any amount of text.
 
     Measured on 48 reports, 86 PDFs that are hard to read and the samples: at most 172 MB
     and 5 seconds. The time follows the size of the file, which a bomb keeps small.
 
     Attributes:
-        pages: the most pages of one file.
-        page_characters: the most characters of one page.
-        characters: the most characters of one file.
-        memory_mb: the most memory (MB, resident) of the process that reads, twice the
-            size of the file aside.
-        seconds: the most processor time for one file.
-        seconds_per_mb: so much more for each MB of the file.
+        pages: maximum pages of one file.
+        page_characters: maximum characters of one page.
+        characters: maximum characters of one file.
+        memory_mb: maximum memory (MB, resident) of the process that reads, not counting
+            twice the size of the file.
+        seconds: maximum processor time for one file.
+        seconds_per_mb: additional processor time for each MB of the file.
     """
 
     pages: int = 20_000
@@ -66,7 +66,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not (isinstance(value, (int, float)) and 0 < value < float("inf")):
-                raise ConfigError(f"the limit {name} = {value!r} is no positive number")
+                raise ConfigError(f"the limit {name} = {value!r} is not a positive number")
 
     def seconds_for(self, size: int) -> float:
         """Return the processor time (seconds) that a file of so many bytes may take."""
@@ -94,7 +94,7 @@ class Reader(Protocol):
 
 def reader_fingerprint(name: str) -> str:
     """Return a reader's name, its library's version and the version of our derivation."""
-    # Here, because the process that reads does without it, and starts in half the time.
+    # Imported here: the process that reads does not need it, and starts in half the time.
     from importlib.metadata import version
 
     return f"{name}/{version(name)}/{DERIVATION}"
@@ -137,7 +137,7 @@ def largest_type(pieces: Iterable[tuple[float, str]], *, longest: int = 200) -> 
 
     Args:
         pieces: size of the type and text, in reading order.
-        longest: what has more characters than this is not a title.
+        longest: a text of more characters is not a title.
     """
     sized = [(size, text) for size, text in pieces if size > 0]
     if not sized:
@@ -150,12 +150,12 @@ def largest_type(pieces: Iterable[tuple[float, str]], *, longest: int = 200) -> 
 
 
 def clean_title(text: str) -> str:
-    """Return a PDF's own title on one line, sanitised, not longer than any title is."""
+    """Return a PDF's own title on one line, sanitised and cut to the longest title."""
     return clean_line(text)[:MAX_TITLE_CHARACTERS]
 
 
 def clean_label(text: str) -> str:
-    """Return a page's label on one line, sanitised, not longer than any label is."""
+    """Return a page's label on one line, sanitised and cut to the longest label."""
     return clean_line(text)[:MAX_LABEL_CHARACTERS]
 
 

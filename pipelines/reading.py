@@ -1,8 +1,8 @@
-"""The bytes of a PDF → the text of its pages, by whichever reader can.
+"""The bytes of a PDF → the text of its pages, by the first reader that can read it.
 
-What is here opens PDFs in this very process, which a bad one may end or fill: all but
-``pipelines.worker`` read through ``pipelines.isolated``. It is small, so that the process
-that reads starts quickly.
+This opens PDFs in the calling process, which a bad one may crash or fill: only
+``pipelines.worker`` does so, everything else reads through ``pipelines.isolated``. The
+module is small, so that the process that reads starts quickly.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def content_hash(source: str | Path | bytes) -> str:
     """Return the sha256, in hex, of a file's bytes.
 
     Raises:
-        NotPdfError: the path is that of no regular file.
+        NotPdfError: the path is not that of a regular file.
         OSError: the file cannot be read.
     """
     if isinstance(source, bytes):
@@ -71,7 +71,7 @@ def read_data(
         data: the file's bytes.
         reader: the one that is tried first.
         passwords: tried on an encrypted file, after the empty one.
-        limits: beyond these the file is refused; memory and time are not looked after here.
+        limits: beyond these the file is refused; memory and time are not limited here.
 
     Raises:
         ReadError: no reader could; its subclass says why.
@@ -96,7 +96,7 @@ def read_data(
 
 
 def _opened(name: str, data: bytes, passwords: Sequence[str], limits: Limits) -> RawPdf:
-    """Read with one reader; a file that opens without a password is not refused for a wrong one."""
+    """Read with one reader; a wrong password does no harm to a file that needs none."""
     refused: EncryptedError | None = None
     for password in (None, *passwords):
         try:

@@ -1,8 +1,8 @@
 """Opening files for reading: regular ones only, without ever waiting.
 
 Opening a named pipe waits for somebody to write into it, and reading a device may never
-end. What is asked of a path first may not hold any more when it is opened: so it is
-opened without waiting, and asked then.
+end. A check of the path may be out of date when it is opened: so it is opened without
+waiting, and checked then.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def open_regular(path: Path) -> BufferedReader:
 
 
 def status(path: Path) -> os.stat_result:
-    """Return what the system says of a path; links are followed.
+    """Return the status of a path; links are followed.
 
     Raises:
-        OSError: nothing can be said of it, or nothing on this system can have this name.
+        OSError: it cannot be read, or no file on this system can have this name.
     """
     try:
         return path.stat()

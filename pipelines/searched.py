@@ -1,4 +1,4 @@
-"""What BM25 searches of a node, and its counted terms."""
+"""The text of a node that BM25 searches, and its counted terms."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def counted_terms(node: BaseNode, analyser: Analyser = DEFAULT) -> dict[str, int
 
 
 def _searched(node: BaseNode) -> str:
-    """Return what BM25 searches: in front of what is read stand its title and heading."""
+    """Return what BM25 searches: the text with its title and heading in front."""
     text = node.get_content(metadata_mode=MetadataMode.NONE)
     header = header_of(node) if searched_as(node) == "parent" else ""
     return f"{header}\n{text}" if header else text

@@ -23,7 +23,7 @@ class SentenceWindowParser(TransformComponent):
 
     Attributes:
         window: how many sentences before and after are read with a sentence.
-        max_tokens: the most tokens of a sentence; what is longer is cut.
+        max_tokens: maximum tokens of a sentence; a longer one is cut.
         window_text: whether the nodes carry the texts; an index reads them from its documents.
     """
 

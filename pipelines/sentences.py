@@ -1,4 +1,4 @@
-"""Where the sentences of a text lie, in English, Japanese and what is written like them."""
+"""Where the sentences of a text lie, in English, Japanese and languages written like them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipelines.splitting import Breaks, Span, tile, trim
 from pipelines.tokens import TokenOffsets
 
 if TYPE_CHECKING:
-    from pipelines.noted_sentences import NotedSentences
+    from pipelines.sentence_table import SentenceTable
 
 MAX_SENTENCE_TOKENS = 128
 
@@ -40,15 +40,15 @@ _OPENING = "\"'“‘([«「『（【〈《"
 # A quotation that goes on after its closing mark: 「はい。」と言った。
 _GOES_ON = re.compile(r"[」』）】〉》”\")]+(?:と|って|という|など|の|を|が|は|に|で|も|、|，)")
 _CJK_OPEN, _CJK_CLOSE = "「『（【〈《", "」』）】〉》"
-_QUOTE_REACH = 160
-_REACH = 64
+_MAX_QUOTE_CHARS = 160
+_MAX_ABBREVIATION_CHARS = 64
 
 
 def sentence_spans(
     text: str,
     *,
     max_tokens: int | None = MAX_SENTENCE_TOKENS,
-    noted: NotedSentences | None = None,
+    table: SentenceTable | None = None,
 ) -> list[Span]:
     """Return the spans of the sentences, sorted and disjoint; they cover all visible text.
 
@@ -59,17 +59,17 @@ def sentence_spans(
     Args:
         text: what is cut.
         max_tokens: of one sentence.
-        noted: the sentences that begin within the text, where they were found before: the
-            text is not looked at for them again.
+        table: the sentences that begin within the text, where they are known: they are
+            not looked for again.
     """
-    if noted is None:
+    if table is None:
         spans = whole_sentences(text, classify(text))
     else:
-        spans = _parts(text, noted.starts.tolist())
+        spans = _parts(text, table.starts.tolist())
     if max_tokens is None:
         return spans
-    most = None if noted is None else noted.most_tokens(spans)
-    return bounded(text, spans, TokenOffsets(text), max_tokens, most)
+    bounds = None if table is None else table.token_bounds(spans)
+    return bounded(text, spans, TokenOffsets(text), max_tokens, bounds)
 
 
 def whole_sentences(text: str, lines: Sequence[Line]) -> list[Span]:
@@ -85,15 +85,15 @@ def bounded(
     spans: Sequence[Span],
     tokens: TokenOffsets,
     max_tokens: int,
-    most: Sequence[int] | None = None,
+    bounds: Sequence[int] | None = None,
 ) -> list[Span]:
-    """Return spans of at most so many tokens: the longer ones are cut.
+    """Return spans of at most ``max_tokens`` tokens: longer ones are cut.
 
-    ``most`` is, of each span, a number that its tokens do not exceed, where that is known.
+    ``bounds`` are upper bounds of the tokens of each span, where they are known.
     """
     found: list[Span] = []
     few = max_tokens - 8
-    for (start, end), known in zip(spans, most or repeat(few), strict=False):
+    for (start, end), known in zip(spans, bounds or repeat(few), strict=False):
         if known < few or tokens.fewer(start, end, few):
             found.append((start, end))
         else:
@@ -155,7 +155,7 @@ def _wrapped(text: str, previous: Line, line: Line) -> bool:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[Span]:
-    """Yield the sentences of one block; what has no letter or digit stays with its neighbour."""
+    """Yield the sentences of one block; one without a letter or digit stays with its neighbour."""
     last = end
     while last > start and not text[last - 1].isalnum():
         last -= 1
@@ -183,7 +183,7 @@ def _is_end(text: str, match: re.Match[str], start: int, end: int) -> bool:
         return False
     if mark[0] != "." or (len(mark) > 1 and mark[1] == "."):
         return True
-    before = text[max(start, match.start() - _REACH) : match.start()]
+    before = text[max(start, match.start() - _MAX_ABBREVIATION_CHARS) : match.start()]
     return not _abbreviates(before, mark, following)
 
 
@@ -217,11 +217,11 @@ def _inside_quotation(text: str, start: int, match: re.Match[str], end: int) -> 
     mark = match.end() - 1
     if text[mark] in _CJK_CLOSE + '”")' and _GOES_ON.match(text, mark, end):
         return True
-    sofar = text[max(start, match.start() - _QUOTE_REACH) : match.end()]
+    sofar = text[max(start, match.start() - _MAX_QUOTE_CHARS) : match.end()]
     if text[mark] == "）" and sofar.rfind("（") > 0 and match.end() < end:
         return True
     depth = sum(sofar.count(c) for c in _CJK_OPEN) - sum(sofar.count(c) for c in _CJK_CLOSE)
     if depth <= 0:
         return False
-    ahead = text[match.end() : min(end, match.end() + _QUOTE_REACH)]
+    ahead = text[match.end() : min(end, match.end() + _MAX_QUOTE_CHARS)]
     return any(c in ahead for c in _CJK_CLOSE)

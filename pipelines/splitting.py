@@ -1,4 +1,4 @@
-"""Tiling a span with pieces of at most so many tokens, at the best breaks there are.
+"""Tiling a span with pieces of limited size in tokens, cut at the best breaks available.
 
 Pure offsets: no text is copied or joined, so every piece is verbatim.
 """
@@ -14,8 +14,8 @@ from pipelines.tokens import TokenOffsets, count_tokens
 
 Span = tuple[int, int]
 
-# An encoding of the piece alone may differ from the count in context by its edges.
-_SLACK = 16
+# A piece that is encoded alone may differ from its count in context at its edges.
+_SLACK_TOKENS = 16
 
 
 @dataclass(frozen=True)
@@ -24,11 +24,11 @@ class Breaks:
 
     Attributes:
         at: offsets in ascending order.
-        least: how full a piece must be, as a share of its size, to be cut here.
+        min_share: how full a piece must be, as a share of its size, to be cut here.
     """
 
     at: Sequence[int]
-    least: float
+    min_share: float
 
 
 def trim(text: str, start: int, end: int) -> Span:
@@ -48,7 +48,7 @@ def tile(
     Args:
         text: the whole text that all offsets refer to.
         span: what to cover.
-        size: the most tokens of a piece, counted on the piece alone.
+        size: maximum tokens of a piece, counted on the piece alone.
         ranks: where to cut, the best kind of break first.
         tokens: the token offsets of ``text``.
     """
@@ -64,7 +64,7 @@ def tile(
 
 def _fits(text: str, start: int, end: int, size: int, tokens: TokenOffsets) -> bool:
     count = tokens.count(start, end)
-    if abs(count - size) > _SLACK:
+    if abs(count - size) > _SLACK_TOKENS:
         return count < size
     return count_tokens(text[start:end]) <= size
 
@@ -75,7 +75,7 @@ def _cut(
     limit = size
     left = tokens.count(start, end)
     if left < 1.5 * size:
-        # The last two pieces share what is left: no crumb at the end.
+        # The last two pieces share the rest, so that the last one is not tiny.
         limit = min(size, left // 2 + size // 8)
     while limit > 0:
         cut = _best(text, start, min(end, tokens.end_of(start, limit)), ranks, tokens, limit)
@@ -97,14 +97,14 @@ def _best(
         index = bisect_right(rank.at, furthest) - 1
         if index < 0:
             continue
-        least = tokens.end_of(start, int(limit * rank.least)) if rank.least else start
+        least = tokens.end_of(start, int(limit * rank.min_share)) if rank.min_share else start
         if rank.at[index] > max(start, least):
             return rank.at[index]
     return _between_characters(text, start, max(furthest, start + 1))
 
 
 def _between_characters(text: str, start: int, cut: int) -> int:
-    """Return a cut that parts no character from its accents and joiners."""
+    """Return a cut that does not separate a character from its accents and joiners."""
     at = cut
     while start + 1 < at < len(text) and at > cut - 16 and _joins(text[at - 1], text[at]):
         at -= 1

@@ -16,7 +16,7 @@ from pipelines.splitting import Breaks, Span
 from pipelines.tokens import TokenOffsets
 
 _UNIT = re.compile(r"[(（](?:in|\$|€|£|¥|単位)", re.IGNORECASE)
-# How many sections of one text may be called the same.
+# How many sections of one text may have the same heading.
 _MAX_SECTIONS = 2
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 
@@ -59,8 +59,7 @@ def structure_of(text: str) -> Structure:
 def _sections(text: str, lines: Sequence[Line]) -> list[Span]:
     """Return the headings of sections.
 
-    A heading inside a table names some of its rows; one that stands again and again is the
-    running head of pages.
+    A heading inside a table names some of its rows; one that recurs often is a running head.
     """
     visible = [line for line in lines if line.kind is not Kind.BLANK]
     spans = [

@@ -34,7 +34,7 @@ _HAS_CJK = re.compile(f"[{_CJK}]")
 _CJK_OR_REST = re.compile(f"[{_CJK}]+|[^{_CJK}]+")
 _WRAPPED_CJK = re.compile(rf"(?<=[{_CJK}、。，．])[ \t]*\n\s*(?=[{_CJK}])")
 _HYPHENATED = re.compile(r"(?<![^\W\d_])([^\W\d_]{2,})-[ \t]*\n\s*([^\W\d_]{2,})")
-# What both need; they begin with one character each, for which a text is looked through fast.
+# Conditions for these two, quick to check: each begins with a fixed character.
 _LINE_BEFORE_CJK = re.compile(rf"(?<!\s)[^\S\n]*+\n\s*+[{_CJK}]")
 _HYPHEN_AT_END = re.compile(r"-[ \t]*\n")
 _FOLDED = (
@@ -51,16 +51,16 @@ _DOTTED_NUMBER = re.compile(r"\d+(?:\.\d+){2,}")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\.?")
 _CONTRACTION = re.compile(r"([^\W\d_]+?)(?:n't|'(?:re|ll|ve|d|m|s))")
 _PARTS = re.compile(rf"\d+(?:[.,]\d+)*|(?:(?!\d|_){_WORD})+")
-# What parts the pieces of a token: everything but letters, digits and a decimal point.
+# What separates the pieces of a token: everything but letters, digits and a decimal point.
 _SEPARATORS = re.compile(rf"(?:(?<!\d)[.,]|[.,](?!\d)|[^\w{_MARKS}+#.,]|_)+")
 _LATIN = re.compile(r"[a-z]")
 _ORDINAL_ENDS = frozenset(("st", "nd", "rd", "th"))
 _MAX_JOINED_CHARS = 24
 _MAX_EXACT_CHARS = 64
-# What is longer is no token: leaders of dots, encoded data, words that lost their spaces.
+# Longer runs are not words: leaders of dots, encoded data, words that lost their spaces.
 _MAX_TOKEN_CHARS = 256
-_CACHED_LENGTH = 40
-_CACHE_LIMIT = 50_000
+_MAX_CACHED_TOKEN_CHARS = 40
+_MAX_CACHED_TOKENS = 50_000
 _MAX_CACHED_SENTENCES = 1024  # some 10 MB in Japanese, whose sentences have many terms
 
 
@@ -68,19 +68,19 @@ _MAX_CACHED_SENTENCES = 1024  # some 10 MB in Japanese, whose sentences have man
 _local = threading.local()
 
 
-class _Known(dict[str, tuple[str, ...]]):
-    """The terms of each token that was seen; a short one is remembered."""
+class _TermCache(dict[str, tuple[str, ...]]):
+    """A cache: the terms of each short token that was seen."""
 
     def __missing__(self, token: str) -> tuple[str, ...]:
         terms = tuple(token_terms(token, _grams))
-        if len(token) <= _CACHED_LENGTH:
-            if len(self) >= _CACHE_LIMIT:
+        if len(token) <= _MAX_CACHED_TOKEN_CHARS:
+            if len(self) >= _MAX_CACHED_TOKENS:
                 self.clear()
             self[token] = terms
         return terms
 
 
-_known = _Known()
+_known = _TermCache()
 
 
 def search_terms(text: str) -> list[str]:
@@ -90,9 +90,9 @@ def search_terms(text: str) -> list[str]:
 
 @lru_cache(maxsize=_MAX_CACHED_SENTENCES)
 def sentence_terms(text: str) -> tuple[str, ...]:
-    """Return what :func:`search_terms` does, of a sentence that is looked at more than once.
+    """Return the same as :func:`search_terms`, from a cache of recent sentences.
 
-    Questions about one passage look at the same ones.
+    Questions about one passage need the terms of the same sentences.
     """
     return tuple(search_terms(text))
 
@@ -112,7 +112,7 @@ def prepare(text: str) -> str:
 
 
 def _fold(text: str) -> str:
-    """Return the text with one sort of dashes and apostrophes, and without what is not seen."""
+    """Return the text with one sort of dashes and apostrophes, without invisible characters."""
     # Several times as fast as one expression or `str.translate`, which look up each character.
     for char, folded in _FOLDED.items():
         if char in text:
@@ -121,7 +121,7 @@ def _fold(text: str) -> str:
 
 
 def token_terms(token: str, grams: Callable[[str], list[str]]) -> list[str]:
-    """Return the terms of what stands between two white spaces.
+    """Return the terms of a token, which is text between white space.
 
     Args:
         token: prepared text without white space.

@@ -1,6 +1,6 @@
 """Text as such: clean, normalise, script, search terms, sentences, tokens.
 
-One door to the modules behind it; none of them knows PDFs or nodes.
+One place to import from; the modules behind it know neither PDFs nor nodes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Counting tokens: cl100k as shipped inside llama-index-core, offline, never a global one.
+"""Counting tokens: cl100k as shipped inside llama-index-core, offline, not its global tokenizer.
 
 The ranks are read from the file that llama-index-core carries, so that no
 environment variable is set or read and no process looks on the network.
@@ -36,7 +36,7 @@ _PATTERN = (
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # A token never crosses a line break that is followed by something visible.
 _SEAM = re.compile(r"\n(?=\S)")
-_SEGMENT = 50_000
+_MIN_SEGMENT_CHARS = 50_000
 _MAX_SEGMENT_CHARS = 200_000
 # Words whose tokens are remembered: so long, and so many (some 5 MB).
 _MAX_WORD_CHARS = 24
@@ -79,10 +79,10 @@ def count_tokens(text: str) -> int:
 
 
 def _segments(text: str) -> Iterator[str]:
-    """Cut a long text where no token crosses, so that time and memory stay linear."""
+    """Yield a long text in segments that no token crosses: time and memory stay linear."""
     start = 0
     while len(text) - start > _MAX_SEGMENT_CHARS:
-        seam = _SEAM.search(text, start + _SEGMENT, start + _MAX_SEGMENT_CHARS)
+        seam = _SEAM.search(text, start + _MIN_SEGMENT_CHARS, start + _MAX_SEGMENT_CHARS)
         end = seam.end() if seam else start + _MAX_SEGMENT_CHARS
         yield text[start:end]
         start = end
@@ -90,11 +90,11 @@ def _segments(text: str) -> Iterator[str]:
         yield text[start:]
 
 
-def _most_tokens(text: str) -> int:
-    """Return a number that a text does not exceed in tokens, wherever it stands.
+def _token_bound(text: str) -> int:
+    """Return an upper bound of the tokens of a text, whatever surrounds it.
 
-    A little above the count, in a tenth of its time: no token holds parts of two words,
-    but a space belongs to the word that it stands before, and words recur.
+    It is a little above the count and takes a tenth of the time: no token crosses two
+    words, except that a space belongs to the word after it, and words recur.
     """
     words = text.split()
     blanks = len(text) - sum(map(len, words))
@@ -103,8 +103,8 @@ def _most_tokens(text: str) -> int:
     return sum(map(_word_tokens.__getitem__, words)) + text.count("  ") + 3 * others + 1
 
 
-class _WordTokens(dict[str, int]):
-    """The most tokens that a word takes, with a space before it and without."""
+class _WordTokenCounts(dict[str, int]):
+    """A cache: the larger of a word's token counts with a space before it and without."""
 
     def __missing__(self, word: str) -> int:
         if len(word) > _MAX_WORD_CHARS:
@@ -117,7 +117,7 @@ class _WordTokens(dict[str, int]):
         return count
 
 
-_word_tokens = _WordTokens()
+_word_tokens = _WordTokenCounts()
 
 
 class TokenOffsets:
@@ -141,12 +141,12 @@ class TokenOffsets:
     def fewer(self, start: int, end: int, tokens: int) -> bool:
         """Tell whether fewer than ``tokens`` tokens overlap the span.
 
-        Most spans are too short for so many, whatever their tokens are.
+        Most spans are so short that their tokens need not be counted.
         """
         if self._encoded is None:
             span = self._text[start:end]
             # No token holds less than a byte.
-            if len(span.encode()) < tokens or _most_tokens(span) < tokens:
+            if len(span.encode()) < tokens or _token_bound(span) < tokens:
                 return True
         return self.count(start, end) < tokens
 

@@ -1,4 +1,4 @@
-"""What a user says of a Document → what JSON and UTF-8 can hold, otherwise unchanged."""
+"""A user's metadata → values that JSON and UTF-8 can hold, otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from pipelines.errors import ConfigError
 from pipelines.file_names import storable
 
-_MAX_LEVELS = 100  # of nesting; what refers to itself has more
+_MAX_LEVELS = 100  # of nesting; metadata that refers to itself has more
 
 
 def storable_metadata(metadata: Mapping[Any, Any]) -> dict[str, Any]:
     """Return the metadata with text that UTF-8 can hold, in keys and values at every depth.
 
-    A key becomes text; so does a value that JSON does not know, and a number that is
-    not finite.
+    Keys become text, as do values that JSON does not know and numbers that are not
+    finite.
 
     Raises:
         ConfigError: it is nested too deeply, or refers to itself.

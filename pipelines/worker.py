@@ -36,14 +36,14 @@ from pipelines.reading import read_data
 
 EXIT_MEMORY = 86
 MAX_IDLE_SECONDS = 300
-MAX_IDLE_BYTES = 200_000_000  # who holds more than this after a file makes room
-_PERIOD = 0.02  # seconds between two looks at the memory: some 40 MB at most
-# The kernel refuses single requests far beyond the limit, which growth alone never makes.
-_ADDRESSES = 4
+MAX_IDLE_BYTES = 200_000_000  # a process that holds more than this after a file ends
+_CHECK_SECONDS = 0.02  # between two checks of the memory, which grows by 40 MB at most
+# The limit of the address space, as a multiple: the kernel refuses single huge requests.
+_ADDRESS_FACTOR = 4
 
 
 def memory_error(limits_mb: int) -> TooLargeError:
-    """Return the error for a file that needs more memory than it may."""
+    """Return the error for a file that needs more memory than the limit."""
     return TooLargeError(
         f"it unfolds beyond the memory limit of {limits_mb} MB",
         hint="leave it out; where it is to be trusted, allow more: RAG_READ_MEMORY_MB",
@@ -56,17 +56,17 @@ class Guard:
     def __init__(self) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what was read stays out of dumps
         self._parent = os.getppid()
-        self._most = 0
+        self._max_bytes = 0
         self._busy = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 
     @contextmanager
     def watching(self, task: Task) -> Iterator[None]:
-        """Hold the limits of one file."""
-        self._most = task.limits.memory_for(task.size)
+        """Enforce the limits of one file."""
+        self._max_bytes = task.limits.memory_for(task.size)
         seconds = task.limits.seconds_for(task.size)
         _soft(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
-        _soft(resource.RLIMIT_AS, address_bytes() + _ADDRESSES * self._most)
+        _soft(resource.RLIMIT_AS, address_bytes() + _ADDRESS_FACTOR * self._max_bytes)
         self._busy.set()
         try:
             yield
@@ -77,15 +77,15 @@ class Guard:
 
     def _watch(self) -> None:
         while self._busy.wait():
-            if resident_bytes() > self._most:
+            if resident_bytes() > self._max_bytes:
                 os._exit(EXIT_MEMORY)
             if os.getppid() != self._parent:
                 os._exit(0)
-            time.sleep(_PERIOD)
+            time.sleep(_CHECK_SECONDS)
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process holds; where that is unknown, held at most so far."""
+    """Return the memory that this process holds; where that is unknown, its maximum so far."""
     if sys.platform == "linux":
         return _statm()[1]
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -104,7 +104,7 @@ def _statm() -> tuple[int, int]:
 
 
 def _soft(what: int, value: int | None) -> None:
-    """Set a soft limit, within the hard one; None takes it away."""
+    """Set a soft limit, within the hard one; None removes it."""
     _, hard = resource.getrlimit(what)
     wanted = resource.RLIM_INFINITY if value is None else value
     if hard != resource.RLIM_INFINITY:
@@ -114,7 +114,7 @@ def _soft(what: int, value: int | None) -> None:
 
 
 def answered(task: Task, data: bytes) -> WorkerAnswer | RagError:
-    """Return what a file is read to, or the error."""
+    """Return the pages of a file, or the error."""
     try:
         return WorkerAnswer(*read_data(data, task.reader, task.passwords, task.limits))
     except RagError as error:
@@ -133,7 +133,7 @@ def serve(
     results: BinaryIO,
     watching: Callable[[Task], contextlib.AbstractContextManager[None]],
 ) -> None:
-    """Read what comes in until the input ends, or this process has grown large."""
+    """Read the files that arrive until the input ends, or this process has grown large."""
     results.write(READY)
     results.flush()
     ends = False
@@ -157,7 +157,7 @@ def serve(
 
 
 def reading_from(tasks: io.FileIO) -> Read:
-    """Return what reads exact numbers of bytes; when nothing comes for long, the input ends."""
+    """Return a function that reads exact numbers of bytes; a long silence ends the input."""
 
     def read(count: int) -> bytes:
         data = bytearray(count)
@@ -175,7 +175,7 @@ def reading_from(tasks: io.FileIO) -> Read:
 
 
 def main() -> None:
-    """Run as the process that reads: results go to what was stdout, stray prints nowhere."""
+    """Run as the process that reads: results go to stdout, stray prints elsewhere."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what an interrupt means
     tasks, results = io.FileIO(os.dup(0)), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

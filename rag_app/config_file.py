@@ -155,5 +155,5 @@ class TrustRecord:
 
 
 def _place(path: Path) -> str:
-    # ASCII, also of a name that is no UTF-8: JSON escapes the rest.
+    # ASCII, also of a name that is not UTF-8: JSON escapes the rest.
     return str(path.absolute().parent.resolve() / path.name)

@@ -12,7 +12,7 @@ from typing import Any
 
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from pipelines.splitting import Span
 from pipelines.text import sentence_spans, sentence_terms
 
@@ -96,7 +96,7 @@ class Sentence:
         return sentence_terms(self.text)
 
 
-NotedOf = Callable[[Passage], NotedSentences | None]
+TableOf = Callable[[Passage], SentenceTable | None]
 
 
 def passages_of(nodes: Sequence[NodeWithScore]) -> list[Passage]:
@@ -124,18 +124,18 @@ def merge_overlaps(passages: Iterable[Passage]) -> list[Passage]:
     return sorted(merged, key=lambda passage: passage.rank)
 
 
-def sentences_of(passages: Sequence[Passage], noted_of: NotedOf = lambda _: None) -> list[Sentence]:
+def sentences_of(passages: Sequence[Passage], table_of: TableOf = lambda _: None) -> list[Sentence]:
     """Return all sentences of the passages, in their order.
 
     Args:
         passages: what is cut.
-        noted_of: the sentences that begin in a passage's text; None: they are found here.
+        table_of: the sentence table of a passage; None: its sentences are found here.
     """
     found: list[Sentence] = []
     for index, passage in enumerate(passages):
         position = 0
         spans = sentence_spans(
-            passage.text, max_tokens=MAX_SENTENCE_TOKENS, noted=noted_of(passage)
+            passage.text, max_tokens=MAX_SENTENCE_TOKENS, table=table_of(passage)
         )
         for start, end in spans:
             raw = passage.text[start:end]

@@ -93,7 +93,7 @@ def _all_read(passages: Sequence[Passage], evidence: Evidence) -> ContextReport:
 
 
 def _tokens(passage: Passage, evidence: Evidence) -> int:
-    """Return the tokens of a passage; those of noted sentences are not counted again."""
-    noted = evidence.sentences(passage)
-    known = None if noted is None else noted.tokens_until(len(passage.text))
+    """Return the tokens of a passage; those of whole sentences come from the table."""
+    table = evidence.sentences(passage)
+    known = None if table is None else table.tokens_until(len(passage.text))
     return count_tokens(passage.text) if known is None else known

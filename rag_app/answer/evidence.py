@@ -7,8 +7,8 @@ from typing import Protocol
 
 from llama_index.core.schema import MetadataMode
 
-from pipelines.noted_sentences import NotedSentences
 from pipelines.page_map import Page
+from pipelines.sentence_table import SentenceTable
 from pipelines.text import language_name
 from rag_app.passages import Passage
 from rag_app.store import idf
@@ -30,7 +30,7 @@ class Evidence(Protocol):
         """Return the stored text of a passage's span, to check it without pages."""
         ...
 
-    def sentences(self, passage: Passage) -> NotedSentences | None:
+    def sentences(self, passage: Passage) -> SentenceTable | None:
         """Return the sentences that begin in a passage's text (None: not known)."""
         ...
 
@@ -113,16 +113,16 @@ class IndexEvidence:
         except KeyError:
             return ""
 
-    def sentences(self, passage: Passage) -> NotedSentences | None:
+    def sentences(self, passage: Passage) -> SentenceTable | None:
         """Return the sentences that begin in a passage's text, if the index knows."""
         snapshot = self._snapshot_of(passage)
         if snapshot is None or passage.start is None or passage.end is None:
             return None
         try:
-            noted = snapshot.sentences(passage.document_id, passage.start, passage.end)
+            table = snapshot.sentences(passage.document_id, passage.start, passage.end)
         except KeyError:
             return None
-        return None if noted is None else noted.moved(-passage.start)
+        return None if table is None else table.moved(-passage.start)
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
         """Return BM25's weight of each term over the passages of all indexes."""

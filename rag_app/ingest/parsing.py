@@ -18,9 +18,9 @@ from llama_index.core.schema import (
 from pipelines.analysers import FURTHER, Analyser
 from pipelines.child_parent import ChildParentParser
 from pipelines.documents import document_of
-from pipelines.noted_sentences import NotedSentences
 from pipelines.reading import ReadPdf
 from pipelines.searched import counted_terms, searched_as
+from pipelines.sentence_table import SentenceTable
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.structure import structure_of
 from rag_app.store.protocol import IndexConfig
@@ -65,7 +65,7 @@ class Parsed:
     nodes: Sequence[BaseNode]
     terms: Mapping[str, Mapping[str, int]]
     lists: Mapping[str, Mapping[str, Mapping[str, int]]]
-    sentences: NotedSentences
+    sentences: SentenceTable
 
 
 def parse_read(read: ReadPdf, chunking: Chunking) -> Parsed:
@@ -79,24 +79,24 @@ def parse(
     """Parse a document, or the ready passages of one."""
     if ready is None:
         nodes = _nodes(document, chunking, chunking.parent_size)
-        noted = [_noted(document.text)]
+        tables = [_sentence_table(document.text)]
     else:
-        nodes, noted = list(ready), []
+        nodes, tables = list(ready), []
         for passage in ready:
             if isinstance(passage, TextNode) and not _leads(passage):
                 nodes += _below(document, passage, chunking)
-                noted.append(_noted(passage.text).moved(passage.start_char_idx or 0))
+                tables.append(_sentence_table(passage.text).moved(passage.start_char_idx or 0))
     structure_of.cache_clear()  # no other parser asks for it; of a long report some 10 MB
     lists = {
         name: _listed(FURTHER[name], document, nodes) for name in chunking.words if name in FURTHER
     }
     terms = count_terms(nodes, chunking.words)
-    return Parsed(document, nodes, terms, lists, NotedSentences.joined(noted))
+    return Parsed(document, nodes, terms, lists, SentenceTable.joined(tables))
 
 
-def _noted(text: str) -> NotedSentences:
+def _sentence_table(text: str) -> SentenceTable:
     structure = structure_of(text)
-    return NotedSentences.of(text, structure.whole, structure.tokens)
+    return SentenceTable.of(text, structure.whole, structure.tokens)
 
 
 def count_terms(nodes: Sequence[BaseNode], words: Sequence[str]) -> dict[str, dict[str, int]]:

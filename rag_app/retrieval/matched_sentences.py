@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
 from pipelines.analysers import FURTHER, query_terms
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from pipelines.sentences import MAX_SENTENCE_TOKENS, bounded
 from pipelines.splitting import Span
 from pipelines.text import sentence_spans, sentence_terms
@@ -30,7 +30,9 @@ class MatchedSentences:
         key = (excerpt.node_id, ranking.query)
         if key not in self._spans:
             weights = self._weights_of(ranking, found.view)
-            self._spans[key] = best_sentence(excerpt.text, weights, _noted(excerpt, found.view))
+            self._spans[key] = best_sentence(
+                excerpt.text, weights, _sentence_table(excerpt, found.view)
+            )
         return self._spans[key]
 
     def _weights_of(self, ranking: Ranking, view: View) -> dict[str, float]:
@@ -42,7 +44,7 @@ class MatchedSentences:
 
 
 def best_sentence(
-    text: str, weights: Mapping[str, float], noted: NotedSentences | None = None
+    text: str, weights: Mapping[str, float], table: SentenceTable | None = None
 ) -> Span | None:
     """Return the span of the sentence that says most of what is asked; None: of none of it.
 
@@ -53,25 +55,25 @@ def best_sentence(
     Args:
         text: of a passage.
         weights: IDF weight of each term of the query.
-        noted: the sentences that begin in the text; None: they are found here.
+        table: the sentences that begin in the text; None: they are found here.
     """
-    spans = sentence_spans(text, max_tokens=None, noted=noted)
-    if noted is None:
+    spans = sentence_spans(text, max_tokens=None, table=table)
+    if table is None:
         held = _terms_in(text, spans, weights)
     else:
-        held = _noted_terms(text, spans, weights, noted)
+        held = _terms_of_table(text, spans, weights, table)
     best = _best(spans, held, weights)
     if best is None:
         return None
-    parts = _parts(text, best, noted)
+    parts = _parts(text, best, table)
     return best if len(parts) == 1 else _best(parts, _terms_in(text, parts, weights), weights)
 
 
-def _parts(text: str, span: Span, noted: NotedSentences | None) -> list[Span]:
+def _parts(text: str, span: Span, table: SentenceTable | None) -> list[Span]:
     """Return the parts of a sentence of which each is short enough to show."""
     start, end = span
     alone = text[start:end]
-    most = None if noted is None else noted.most_tokens([span])
+    most = None if table is None else table.token_bounds([span])
     parts = bounded(alone, [(0, len(alone))], TokenOffsets(alone), MAX_SENTENCE_TOKENS, most)
     return [(start + low, start + high) for low, high in parts]
 
@@ -82,16 +84,16 @@ def _terms_in(text: str, spans: Sequence[Span], wanted: Collection[str]) -> list
     return [some.intersection(sentence_terms(text[start:end])) for start, end in spans]
 
 
-def _noted_terms(
-    text: str, spans: Sequence[Span], wanted: Collection[str], noted: NotedSentences
+def _terms_of_table(
+    text: str, spans: Sequence[Span], wanted: Collection[str], table: SentenceTable
 ) -> list[set[str]]:
-    """Return the same from what is noted; only sentences that the text cuts are looked at."""
-    held = noted.holding(list(wanted))
+    """Return the same from the sentence table; only sentences that the text cuts are read."""
+    held = table.holding(list(wanted))
     # Each span lies in one sentence, which may have begun before the text or go on after it.
-    whole = [stop <= len(text) for stop in noted.stops.tolist()]
+    whole = [stop <= len(text) for stop in table.stops.tolist()]
     return [
         held[at] if at >= 0 and whole[at] else _terms_in(text, [span], wanted)[0]
-        for span, at in zip(spans, noted.owners(spans), strict=True)
+        for span, at in zip(spans, table.owners(spans), strict=True)
     ]
 
 
@@ -106,10 +108,10 @@ def _best(
     return spans[scores.index(best)] if best else None
 
 
-def _noted(excerpt: Excerpt, view: View) -> NotedSentences | None:
+def _sentence_table(excerpt: Excerpt, view: View) -> SentenceTable | None:
     """Return the sentences that begin in an excerpt's text, where the index knows them."""
     if excerpt.document_id is None or excerpt.span is None:
         return None
     start, end = excerpt.span
-    noted = view.snapshot.sentences(excerpt.document_id, start, end)
-    return None if noted is None else noted.moved(-start)
+    table = view.snapshot.sentences(excerpt.document_id, start, end)
+    return None if table is None else table.moved(-start)

@@ -150,7 +150,7 @@ def test_language_model_in_the_light_environment_writes_the_answer(
 
 
 @pytest.mark.usefixtures("index", "read_by_pypdf", "written")
-@pytest.mark.skipif(is_real(), reason="imports are noted where this environment plays the light")
+@pytest.mark.skipif(is_real(), reason="imports are listed where this environment plays the light")
 def test_light_lock_names_nothing_that_is_not_used(seen: Path) -> None:
     used = set(seen.read_text("utf-8").split()) | set(UNSEEN)
     assert sorted(set(locked(LOCK)) - used) == []

@@ -21,10 +21,10 @@ from pipelines.errors import (
     TooSlowError,
 )
 from pipelines.isolated import (
+    FileNotTaken,
     ReaderProcess,
     Reading,
     Stopper,
-    Unused,
     borrowed,
     passwords,
     read_file,
@@ -87,7 +87,7 @@ def test_a_process_that_does_not_start_is_ended(good, monkeypatch):
     monkeypatch.setattr(isolated, "_START_SECONDS", 0.2)
     process = ReaderProcess()
     os.kill(process._process.pid, signal.SIGSTOP)
-    with good.open("rb") as file, pytest.raises(Unused):
+    with good.open("rb") as file, pytest.raises(FileNotTaken):
         process.read(Task("pypdf", good.stat().st_size, Limits()), file)
     process.close()
     assert process._process.poll() == -signal.SIGKILL
@@ -129,7 +129,7 @@ def test_a_password_that_is_no_text_is_refused_without_being_shown(password):
 
 @pytest.mark.parametrize("given", [5, b"bytes", ["one", 2], {"a": 1}])
 def test_what_is_no_password_is_refused(given):
-    with pytest.raises(ConfigError, match="a password is a text"):
+    with pytest.raises(ConfigError, match="a password must be text"):
         passwords(given)
 
 

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from pipelines.structure import structure_of
 from pipelines.text import count_tokens, sentence_spans
-from tests.support.sentences import noted_at
+from tests.support.sentences import sentence_table_at
 
 ALPHABET = st.sampled_from([*"aB1 .!?。、「」（）\n\t・•日本ガ%$,-", "Dr. ", "U.S. ", "\n\n", "😀"])
 TEXT = st.lists(ALPHABET, max_size=200).map("".join) | st.text(
@@ -145,16 +145,16 @@ def test_punctuation_alone_is_no_sentence_beside_others():
 
 
 @given(TEXT, st.sampled_from([16, 128, None]))
-def test_sentences_that_are_noted_are_the_same(text, max_tokens):
-    noted = NotedSentences.of(text, structure_of(text).whole)
-    assert sentence_spans(text, max_tokens=max_tokens, noted=noted) == sentence_spans(
+def test_spans_from_a_table_equal_those_found_in_the_text(text, max_tokens):
+    table = SentenceTable.of(text, structure_of(text).whole)
+    assert sentence_spans(text, max_tokens=max_tokens, table=table) == sentence_spans(
         text, max_tokens=max_tokens
     )
 
 
 @given(TEXT, st.lists(st.integers(-5, 350)).map(sorted))
 def test_any_starts_give_disjoint_sentences_that_cover_all_visible_text(text, starts):
-    spans = sentence_spans(text, noted=noted_at(text, starts))
+    spans = sentence_spans(text, table=sentence_table_at(text, starts))
     assert all(low < high for low, high in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
     covered = {place for low, high in spans for place in range(low, high)}
@@ -163,8 +163,8 @@ def test_any_starts_give_disjoint_sentences_that_cover_all_visible_text(text, st
 
 def test_a_part_of_a_text_is_cut_as_the_whole_was():
     text = "Net sales\nrose. Costs fell.\n\nRevenue 1 2\nProfit 3 4"
-    noted = NotedSentences.of(text, structure_of(text).whole).within(4, len(text)).moved(-4)
-    assert [text[4:][low:high] for low, high in sentence_spans(text[4:], noted=noted)] == [
+    table = SentenceTable.of(text, structure_of(text).whole).within(4, len(text)).moved(-4)
+    assert [text[4:][low:high] for low, high in sentence_spans(text[4:], table=table)] == [
         "sales\nrose.",
         "Costs fell.",
         "Revenue 1 2",

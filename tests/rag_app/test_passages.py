@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from rag_app.passages import hull, overlap, passages_of, sentences_of
 from tests.support.passages import node
-from tests.support.sentences import noted_at
+from tests.support.sentences import sentence_table_at
 
 TEXT = "".join(f"Sentence number {n} stands here. " for n in range(40))
 
@@ -87,7 +87,7 @@ def test_a_node_that_is_not_ours_is_a_passage_too():
 
 def test_sentences_begin_where_it_is_known():
     passages = passages_of([span(0, 60)])
-    told = sentences_of(passages, lambda passage: noted_at(passage.text, [0, 8, 40]))
+    told = sentences_of(passages, lambda passage: sentence_table_at(passage.text, [0, 8, 40]))
     assert [(s.start, s.end) for s in told] == [(0, 8), (9, 39), (40, 60)]
 
 

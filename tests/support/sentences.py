@@ -1,13 +1,13 @@
-"""Sentences noted wherever a test wants them."""
+"""Sentence tables with sentences wherever a test wants them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 
 
-def noted_at(text: str, starts: Sequence[int]) -> NotedSentences:
+def sentence_table_at(text: str, starts: Sequence[int]) -> SentenceTable:
     """Return sentences that begin at these places of a text; each ends where the next begins."""
-    return NotedSentences.of(text, list(pairwise([*starts, len(text)])))
+    return SentenceTable.of(text, list(pairwise([*starts, len(text)])))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode
     from llama_index.core.vector_stores.types import MetadataFilters
 
-    from pipelines.noted_sentences import NotedSentences
+    from pipelines.sentence_table import SentenceTable
 
 
 class SearchSnapshot(Protocol):
@@ -86,10 +86,10 @@ class SearchSnapshot(Protocol):
         """Return characters ``start`` to ``end`` of a document's derived text."""
         ...
 
-    def sentences(self, document_id: str, start: int, end: int) -> NotedSentences | None:
+    def sentences(self, document_id: str, start: int, end: int) -> SentenceTable | None:
         """Return the sentences that begin within a span of the derived text.
 
-        None: nobody noted them when the document was written.
+        None: the document was written without its sentence table.
         """
         ...
 

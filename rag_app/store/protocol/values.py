@@ -11,7 +11,7 @@ from rag_app.store.array_types import Vector
 if TYPE_CHECKING:  # LlamaIndex costs a second to import; a store opens without it
     from llama_index.core.schema import BaseNode, Document
 
-    from pipelines.noted_sentences import NotedSentences
+    from pipelines.sentence_table import SentenceTable
 
 How = Literal["vectors", "words"]
 
@@ -139,7 +139,7 @@ class Prepared:
     vectors: Mapping[str, tuple[Sequence[str], Vector]]
     terms: Mapping[str, Mapping[str, int]]
     lists: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
-    sentences: NotedSentences | None = None
+    sentences: SentenceTable | None = None
     fingerprint: str = ""
     built: frozenset[str] | None = None
     bytes: int = 0

@@ -144,7 +144,7 @@ def derive(
 
 
 def user_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the user said of a document, without what we noted on reading it."""
+    """Return the metadata that the user gave a document, without what reading it added."""
     hidden = DOCUMENT_KEYS | READ_KEYS
     return {key: value for key, value in metadata.items() if key not in hidden}
 

@@ -28,7 +28,7 @@ from rag_app.store.sqlite.sentence_table import read_sentences
 if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
 
-    from pipelines.noted_sentences import NotedSentences
+    from pipelines.sentence_table import SentenceTable
 
 _COLUMNS = (
     "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
@@ -129,8 +129,8 @@ class NodeReader:
             raise self._sums.damaged(self._called("a part is missing of the text of", content))
         return found
 
-    def sentences(self, content: int, start: int, stop: int) -> NotedSentences | None:
-        """Return the sentences that begin in a span of the derived text; None: none are noted."""
+    def sentences(self, content: int, start: int, stop: int) -> SentenceTable | None:
+        """Return the sentences that begin in a span of the text; None: there is no table."""
         return read_sentences(self._sql, self._sums, content, start, stop)
 
     def pages(self, content: int, start: int, stop: int) -> list[Page]:

@@ -66,7 +66,7 @@ def check_content(sql: sqlite3.Connection, sums: Checksums, content: int) -> int
     (stored,) = sql.execute(
         "SELECT checksum FROM contents WHERE content = ?", (content,)
     ).fetchone()
-    sums.check(stored, found, f"what is noted of content {content}")
+    sums.check(stored, found, f"the record of content {content}")
     return found
 
 

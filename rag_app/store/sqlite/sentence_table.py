@@ -1,4 +1,4 @@
-"""The noted sentences of a content: found when it was cut, read when one of them is shown."""
+"""The sentence table of a content: written when it is cut, read when one of them is shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlite3
 
 import numpy as np
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from rag_app.store.sqlite.checksums import Checksums
 
 _REACH = 4096  # characters of text whose sentences make one row: a passage needs one or two
@@ -14,12 +14,12 @@ _SIZE = np.dtype("<u4")
 
 
 def write_sentences(
-    sql: sqlite3.Connection, sums: Checksums, content: int, length: int, noted: NotedSentences
+    sql: sqlite3.Connection, sums: Checksums, content: int, length: int, table: SentenceTable
 ) -> None:
     """Write the sentences of a content: a row for each reach of its text."""
     rows = []
     for reach in range(0, max(length, 1), _REACH):
-        some = noted.within(reach, reach + _REACH)
+        some = table.within(reach, reach + _REACH)
         sizes = np.diff(some.term_ends, prepend=0)
         columns = (some.starts, some.stops, some.tokens, sizes, some.terms)
         blobs = [column.astype(_SIZE).tobytes() for column in columns]
@@ -33,8 +33,8 @@ def write_sentences(
 
 def read_sentences(
     sql: sqlite3.Connection, sums: Checksums, content: int, start: int, stop: int
-) -> NotedSentences | None:
-    """Return the sentences that begin in a span of a content's text; None: nobody noted them.
+) -> SentenceTable | None:
+    """Return the sentences that begin in a span of a content's text; None: there is no table.
 
     Raises:
         IndexDamagedError: a row is not as it was written.
@@ -53,17 +53,17 @@ def read_sentences(
 
 
 def count_sentences(sql: sqlite3.Connection, content: int) -> int:
-    """Return how many sentences of a content are noted, wherever they begin."""
+    """Return how many sentences the table of a content holds."""
     (size,) = sql.execute(
         "SELECT coalesce(sum(length(starts)), 0) FROM noted_sentences WHERE content = ?", (content,)
     ).fetchone()
     return int(size) // _SIZE.itemsize
 
 
-def _restored(*columns: bytes) -> NotedSentences:
+def _restored(*columns: bytes) -> SentenceTable:
     *places, sizes, terms = (np.frombuffer(blob, dtype=_SIZE) for blob in columns)
     if any(len(column) != len(sizes) for column in places) or sizes.sum() != len(terms):
         lengths = [*map(len, places), len(sizes)]
         raise ValueError(f"{lengths} places, {sizes.sum()} terms of them, {len(terms)} here")
     starts, stops, tokens = (column.astype(np.int64) for column in places)
-    return NotedSentences(starts, stops, tokens, np.cumsum(sizes, dtype=np.int64), terms)
+    return SentenceTable(starts, stops, tokens, np.cumsum(sizes, dtype=np.int64), terms)

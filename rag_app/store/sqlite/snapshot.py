@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode, Document
     from llama_index.core.vector_stores.types import MetadataFilters
 
-    from pipelines.noted_sentences import NotedSentences
+    from pipelines.sentence_table import SentenceTable
 
 
 K = TypeVar("K")
@@ -158,8 +158,8 @@ class SqliteSnapshot:
         return self._reader.text(self._document(document_id), start, end)
 
     @explained
-    def sentences(self, document_id: str, start: int, end: int) -> NotedSentences | None:
-        """Return the sentences that begin within a span of the derived text, if they are noted."""
+    def sentences(self, document_id: str, start: int, end: int) -> SentenceTable | None:
+        """Return the sentences that begin within a span of the text; None: no table."""
         return self._reader.sentences(self._document(document_id), start, end)
 
     @explained

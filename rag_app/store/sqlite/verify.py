@@ -189,7 +189,7 @@ def _contents(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iter
     rows = sql.execute("SELECT content, checksum, rows_digest FROM contents").fetchall()
     for content, checksum, digest in rows:
         if checksum != content_digest(sql, sums, content):
-            yield f"what is noted of {called[content]} (title, names, numbers) was changed"
+            yield f"the record of {called[content]} (title, names, numbers) was changed"
         if digest != rows_digest(sql, content):
             yield f"rows of {called[content]} are missing, or do not belong to it"
 
@@ -245,18 +245,18 @@ def _blocks(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterat
 
 
 def _sentences(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
-    """Sentences that are noted begin one after the other, within the text of a content."""
+    """Sentences of the table begin one after the other, within the text of a content."""
     for (content,) in sql.execute("SELECT DISTINCT content FROM noted_sentences").fetchall():
         row = sql.execute("SELECT length FROM contents WHERE content = ?", (content,)).fetchone()
         if row is None:
             yield f"content {content} is not here, its sentences are"
             continue
         try:
-            noted = read_sentences(sql, sums, content, 0, row[0])
+            table = read_sentences(sql, sums, content, 0, row[0])
         except (ValueError, IndexDamagedError) as error:
             yield f"the sentences of {called[content]} do not read: {_said(error)}"
             continue
-        starts = [] if noted is None else noted.starts.tolist()
+        starts = [] if table is None else table.starts.tolist()
         if starts != sorted(set(starts)) or count_sentences(sql, content) != len(starts):
             yield f"the sentences of {called[content]} do not follow one another in its text"
 
@@ -276,7 +276,7 @@ def _counts(sql: sqlite3.Connection) -> Iterator[str]:
         )
         found = dict(rows.fetchall())
         if found != json.loads(counts):
-            yield f"{name}: {json.loads(counts)} nodes are noted, {found} are there"
+            yield f"{name}: {json.loads(counts)} nodes are recorded, {found} are there"
 
 
 def _vectors(sql: sqlite3.Connection, sums: Checksums, dimension: int) -> Iterator[str]:
@@ -322,7 +322,7 @@ def _nodes_of(sql: sqlite3.Connection, table: str, part: int, segment: Segment) 
 
 
 def _terms(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
-    """Each term is there, as it was counted, and used by as many parts as is noted."""
+    """Each term is there, as it was counted, and used by as many parts as its row says."""
     uses: dict[int, int] = {}
     for (part,) in sql.execute("SELECT part FROM words").fetchall():
         try:
@@ -335,10 +335,10 @@ def _terms(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
             blobs.read_vocabulary(sql, sums, part)
         except IndexDamagedError as error:
             yield error.message
-    noted = dict(sql.execute("SELECT term_id, uses FROM terms").fetchall())
-    for term in uses.keys() | noted.keys():
-        if uses.get(term) != noted.get(term):
-            yield f"term {term} is used {uses.get(term, 0)} times, noted {noted.get(term, 0)}"
+    recorded = dict(sql.execute("SELECT term_id, uses FROM terms").fetchall())
+    for term in uses.keys() | recorded.keys():
+        if uses.get(term) != recorded.get(term):
+            yield f"term {term} is used {uses.get(term, 0)} times, recorded {recorded.get(term, 0)}"
 
 
 def _complete(sql: sqlite3.Connection, config: IndexConfig) -> Iterator[str]:

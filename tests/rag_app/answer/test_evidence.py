@@ -141,7 +141,7 @@ def test_of_what_is_gone_or_has_no_span_no_sentence_is_known(evidence):
     assert NoEvidence().sentences(passage()) is None
 
 
-def test_an_answer_of_noted_sentences_counts_no_token_again(index, monkeypatch):
+def test_an_answer_from_the_sentence_table_counts_no_token_again(index, monkeypatch):
     """The tokenizer takes a tenth of a second to load: a question need not wait for it."""
 
     def never(*_):

@@ -464,7 +464,7 @@ def test_ready_passages_and_their_pieces_are_searched(store: Store, model: HashE
     assert store.verify() == []
 
 
-def test_sentences_are_noted_of_files_and_of_ready_passages(
+def test_files_and_ready_passages_get_a_sentence_table(
     store: Store, folder: Path, model: HashEmbedding
 ) -> None:
     nodes = [TextNode(id_=f"p{n}", text="One thing. Another thing.") for n in "12"]
@@ -481,13 +481,13 @@ def test_sentences_are_noted_of_files_and_of_ready_passages(
         sources = snapshot.sources()
         for source in sources:
             text = snapshot.text(source.document_id, 0, source.length)
-            noted = snapshot.sentences(source.document_id, 0, source.length)
+            table = snapshot.sentences(source.document_id, 0, source.length)
             starts = [start for start, _ in sentence_spans(text, max_tokens=None)]
-            assert noted.starts.tolist() == starts
+            assert table.starts.tolist() == starts
             assert starts
-        noted = snapshot.sentences("group", 0, 99)
-        assert noted.starts.tolist() == [0, 17, 29, 46]
-        assert noted.holding(["2", "old"]) == [set(), {"old"}, {"2"}, {"old"}]
+        table = snapshot.sentences("group", 0, 99)
+        assert table.starts.tolist() == [0, 17, 29, 46]
+        assert table.holding(["2", "old"]) == [set(), {"old"}, {"2"}, {"old"}]
 
 
 def test_further_kinds_of_ready_passages_come_from_the_store(

@@ -9,7 +9,7 @@ from llama_index.core.schema import Document, MetadataMode, TextNode
 from pydantic import PrivateAttr
 
 from pipelines.errors import EmbeddingError
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.parsing import Parsed
 from rag_app.ingest.waiting import Embedded, EmbeddingQueue
@@ -54,7 +54,7 @@ def file(name: str, texts: int, word: str = "good") -> Parsed:
         )
         for number in range(texts)
     ]
-    return Parsed(Document(id_=name, text=name), nodes, {}, {}, NotedSentences.joined([]))
+    return Parsed(Document(id_=name, text=name), nodes, {}, {}, SentenceTable.joined([]))
 
 
 def queue_of(model: Recorded | None) -> tuple[EmbeddingQueue[str], list[str]]:

@@ -14,7 +14,7 @@ from llama_index.core.schema import Document
 from pipelines.child_parent import ChildParentParser
 from pipelines.documents import adopt
 from pipelines.nodes import header_of
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from pipelines.sentence_window import SentenceWindowParser
 from pipelines.structure import structure_of
 from pipelines.text import search_terms
@@ -63,8 +63,8 @@ def prepare(document: Document, config: IndexConfig) -> Prepared:
         if n.metadata["kind"] == "parent"
     }
     name = document.metadata["file_path"] or document.id_
-    noted = NotedSentences.of(document.text, structure_of(document.text).whole)
-    return Prepared((name,), document, made, vectors, terms, sentences=noted)
+    table = SentenceTable.of(document.text, structure_of(document.text).whole)
+    return Prepared((name,), document, made, vectors, terms, sentences=table)
 
 
 def make_store(path: Path, texts: Texts, metadata: Mapping[str, Any], **config: Any) -> Store:

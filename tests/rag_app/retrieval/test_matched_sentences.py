@@ -11,7 +11,7 @@ from pipelines.analysers import query_terms
 from pipelines.sentences import sentence_spans
 from rag_app.retrieval.matched_sentences import best_sentence
 from rag_app.retrieval.retriever import StrategyRetriever
-from tests.support.sentences import noted_at
+from tests.support.sentences import sentence_table_at
 
 SENTENCES = (
     "The pump is red.",
@@ -62,49 +62,49 @@ def test_best_sentence_of_a_long_passage_is_whole_over_line_ends():
     assert found == "The pressure of the\nvalve must not\nexceed 16 bar."
 
 
-def test_best_sentence_is_taken_from_sentences_that_are_noted_at():
+def test_best_sentence_is_taken_from_the_sentences_of_the_table():
     text = "The pump is red. The valve is new. It is shut."
-    assert best_sentence(text, even("valve"), noted_at(text, (0, 17))) == (17, len(text))
-    assert best_sentence(text, even("valve"), noted_at(text, (0, 10, 30))) == (10, 29)
+    assert best_sentence(text, even("valve"), sentence_table_at(text, (0, 17))) == (17, len(text))
+    assert best_sentence(text, even("valve"), sentence_table_at(text, (0, 10, 30))) == (10, 29)
 
 
 def test_sentences_that_the_text_cuts_are_judged_by_what_stands_in_it():
     """The first one began before it, the last one goes on after it."""
     whole = "The pump is red. The valve is new, as is the pump. It is shut by a valve."
     start, end = whole.index("valve"), whole.index("shut")
-    cut = noted_at(whole, (0, 17, 51)).within(start, end).moved(-start)
+    cut = sentence_table_at(whole, (0, 17, 51)).within(start, end).moved(-start)
     text = whole[start:end]
     assert span(text, "valve", cut) == "valve is new, as is the pump."
     assert best_sentence(text, even("shut"), cut) is None
 
 
 @given(st.lists(st.sampled_from(SENTENCES), max_size=9), st.sampled_from(QUERIES), st.data())
-def test_the_same_sentence_is_found_whether_sentences_are_noted_or_not(chosen, query, data):
+def test_the_same_sentence_is_found_with_a_table_and_without(chosen, query, data):
     text = " ".join(chosen)
     starts = [start for start, _ in sentence_spans(text, max_tokens=None)]
     first = data.draw(st.sampled_from([0, *starts]))
     last = data.draw(st.sampled_from([*starts, len(text)]))
     part = text[first:last]
-    some = noted_at(text, starts).within(first, last).moved(-first)
+    some = sentence_table_at(text, starts).within(first, last).moved(-first)
     assert best_sentence(part, even(query), some) == best_sentence(part, even(query))
 
 
 def test_best_sentence_of_a_long_one_is_its_best_part():
     rows = "\n".join(f"Row {n} of the pump" for n in range(60))
     text = f"{rows}\nthe valve is new\n{rows}"
-    start, end = best_sentence(text, even("valve"), noted_at(text, (0,)))
+    start, end = best_sentence(text, even("valve"), sentence_table_at(text, (0,)))
     assert "the valve is new" in text[start:end]
     assert end - start < len(text) / 2
 
 
-def test_evidence_lies_in_the_sentences_that_the_index_noted_at(build):
+def test_evidence_lies_in_the_sentences_of_the_index_table(build):
     store = build({"a.pdf": ["The pump is red. The valve is new. It is shut."]})
     retriever = StrategyRetriever(store, "bm25")
     assert matched(retriever.retrieve("valve")) == ["The valve is new."]
     with store.writer() as writer, store.snapshot() as snapshot:
         content = snapshot.export(snapshot.sources()[0].content_hash)
         text = content.document.text
-        writer.put(replace(content, sentences=noted_at(text, [0, 35])))
+        writer.put(replace(content, sentences=sentence_table_at(text, [0, 35])))
     assert matched(retriever.retrieve("valve")) == ["The pump is red. The valve is new."]
 
 

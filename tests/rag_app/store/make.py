@@ -17,7 +17,7 @@ from llama_index.core.schema import (
     TextNode,
 )
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from rag_app.store.array_types import Vector
 from rag_app.store.protocol import IndexConfig, Prepared
 from tests.support.embedding import hash_vector
@@ -92,7 +92,7 @@ def prepared(
         nodes=[*parents, *children],
         vectors={"child-128": (ids, matrix.reshape(-1, DIMENSION))},
         terms={node.node_id: Counter(node.text.lower().split()) for node in parents},
-        sentences=NotedSentences.of(
+        sentences=SentenceTable.of(
             text, [(node.start_char_idx, node.end_char_idx) for node in children]
         ),
     )

@@ -1,4 +1,4 @@
-"""Sentences: noted with the content, read by span, and not needed."""
+"""The sentence table: written with the content, read by span, and not needed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from rag_app.store.protocol import Store
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.merge import merge
@@ -17,21 +17,21 @@ from rag_app.store.sqlite.schema import create_tables
 from rag_app.store.sqlite.sentence_table import read_sentences, write_sentences
 from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
-from tests.support.sentences import noted_at
+from tests.support.sentences import sentence_table_at
 
 LENGTH = 30_000
 CATS = prepared("/a.pdf", ["Cats sit. Dogs run.", "Birds fly."])
 CATS_STARTS = [0, 9, 20]
 SUMS = Checksums.of("", Path())
-NONE = NotedSentences.of("", [])
+NONE = SentenceTable.of("", [])
 
 
 def starts(store: Store, name: str, start: int = 0, end: int = 99) -> list[int] | None:
     with store.snapshot() as snapshot:
         source = snapshot.find(name)
         assert source is not None
-        noted = snapshot.sentences(source.document_id, start, end)
-    return None if noted is None else noted.starts.tolist()
+        table = snapshot.sentences(source.document_id, start, end)
+    return None if table is None else table.starts.tolist()
 
 
 @given(
@@ -44,11 +44,11 @@ def test_any_span_holds_the_sentences_that_begin_in_it(
 ) -> None:
     sql = sqlite3.connect(":memory:", isolation_level=None)
     create_tables(sql, "")
-    noted = NotedSentences.joined(
-        noted_at(" ".join(held[at]), [0]).moved(at) for at in sorted(held)
+    table = SentenceTable.joined(
+        sentence_table_at(" ".join(held[at]), [0]).moved(at) for at in sorted(held)
     )
-    write_sentences(sql, SUMS, 1, LENGTH, noted)
-    write_sentences(sql, SUMS, 2, 9, noted_at("abc", [0]))
+    write_sentences(sql, SUMS, 1, LENGTH, table)
+    write_sentences(sql, SUMS, 2, 9, sentence_table_at("abc", [0]))
     found = read_sentences(sql, SUMS, 1, start, stop)
     assert found is not None
     wanted = [at for at in sorted(held) if start <= at < stop]
@@ -65,7 +65,7 @@ def test_sentences_of_a_content_are_read_by_span(store: Store) -> None:
     assert starts(store, "/a.pdf", 1, 9) == []
 
 
-def test_where_nobody_noted_sentences_they_are_not_known(store: Store) -> None:
+def test_content_without_a_sentence_table_has_no_known_sentences(store: Store) -> None:
     with store.writer() as writer:
         writer.put(replace(CATS, sentences=None))
         writer.put(replace(prepared("/b.pdf", ["Fish swim."]), sentences=NONE))
@@ -74,7 +74,7 @@ def test_where_nobody_noted_sentences_they_are_not_known(store: Store) -> None:
     assert store.verify() == []
 
 
-def test_sentences_noted_later_are_kept_and_never_twice(store: Store) -> None:
+def test_sentences_added_later_are_kept_and_never_twice(store: Store) -> None:
     with store.writer() as writer:
         writer.put(replace(CATS, sentences=None))
         writer.extend(CATS)

@@ -1,4 +1,4 @@
-"""The sentences of a text, noted: where each stands, how long it is, which terms it holds."""
+"""The sentences of a text as a table: where each stands, how long it is, which terms it holds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Numbers = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
-class NotedSentences:
+class SentenceTable:
     """Sentences in reading order.
 
     Attributes:
@@ -39,8 +39,8 @@ class NotedSentences:
     @classmethod
     def of(
         cls, text: str, spans: Sequence[Span], tokens: TokenOffsets | None = None
-    ) -> NotedSentences:
-        """Note the sentences of a text.
+    ) -> SentenceTable:
+        """Return the table of the sentences of a text.
 
         Args:
             text: in which they stand.
@@ -63,7 +63,7 @@ class NotedSentences:
         )
 
     @classmethod
-    def joined(cls, several: Iterable[NotedSentences]) -> NotedSentences:
+    def joined(cls, several: Iterable[SentenceTable]) -> SentenceTable:
         """Return those of several stretches of a text, one after the other, as one."""
         parts = list(several)
         sizes = [np.diff(part.term_ends, prepend=0) for part in parts]
@@ -78,19 +78,19 @@ class NotedSentences:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def moved(self, by: int) -> NotedSentences:
+    def moved(self, by: int) -> SentenceTable:
         """Return the same where the text stands so many characters further on."""
         places = (self.starts + by, self.stops + by)
-        return NotedSentences(*places, self.tokens, self.term_ends, self.terms)
+        return SentenceTable(*places, self.tokens, self.term_ends, self.terms)
 
-    def within(self, start: int, end: int) -> NotedSentences:
+    def within(self, start: int, end: int) -> SentenceTable:
         """Return those that begin in a span."""
         low, high = self.starts.searchsorted((start, end)).tolist()
         first = int(self.term_ends[low - 1]) if low else 0
         ends = self.term_ends[low:high]
         last = int(ends[-1]) if len(ends) else first
         columns = (self.starts[low:high], self.stops[low:high], self.tokens[low:high])
-        return NotedSentences(*columns, ends - first, self.terms[first:last])
+        return SentenceTable(*columns, ends - first, self.terms[first:last])
 
     def owners(self, spans: Sequence[Span]) -> list[int]:
         """Return in which sentence each span begins; -1: before the first one."""
@@ -98,11 +98,11 @@ class NotedSentences:
         found: list[int] = (self.starts.searchsorted(places, side="right") - 1).tolist()
         return found
 
-    def most_tokens(self, spans: Sequence[Span]) -> list[int]:
-        """Return a number that each span does not exceed in tokens, being part of a sentence."""
+    def token_bounds(self, spans: Sequence[Span]) -> list[int]:
+        """Return an upper bound of the tokens of each span, which lies in one sentence."""
         # A token may begin before the word that it ends with.
-        most = [*(self.tokens + 1).tolist(), sys.maxsize]
-        return [most[owner] for owner in self.owners(spans)]
+        bounds = [*(self.tokens + 1).tolist(), sys.maxsize]
+        return [bounds[owner] for owner in self.owners(spans)]
 
     def tokens_until(self, end: int) -> int | None:
         """Return how many tokens a text of whole sentences holds, give or take two.

@@ -1,11 +1,11 @@
-"""Sentences as they are noted: any span of them, and the terms that each holds."""
+"""The sentence table: any span of it, and the terms that each sentence holds."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipelines.noted_sentences import NotedSentences
+from pipelines.sentence_table import SentenceTable
 from pipelines.sentences import sentence_spans
 from pipelines.text import count_tokens, search_terms
 
@@ -17,8 +17,8 @@ texts = st.lists(st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join), max
 )
 
 
-def noted(text: str) -> NotedSentences:
-    return NotedSentences.of(text, spans(text))
+def table_of(text: str) -> SentenceTable:
+    return SentenceTable.of(text, spans(text))
 
 
 def spans(text: str) -> list[tuple[int, int]]:
@@ -26,7 +26,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def test_each_sentence_holds_its_own_terms() -> None:
-    assert noted(TEXT).holding(search_terms("red pumps, a new valve: 京都")) == [
+    assert table_of(TEXT).holding(search_terms("red pumps, a new valve: 京都")) == [
         {"pump", "red"},
         {"pump", "valv", "new"},
         {"京", "都", "京都"},
@@ -35,9 +35,9 @@ def test_each_sentence_holds_its_own_terms() -> None:
 
 
 def test_of_no_terms_or_sentences_nothing_is_held() -> None:
-    assert noted(TEXT).holding([]) == [set()] * 4
-    assert noted("").holding(["pump"]) == []
-    assert NotedSentences.joined([]).holding(["pump"]) == []
+    assert table_of(TEXT).holding([]) == [set()] * 4
+    assert table_of("").holding(["pump"]) == []
+    assert SentenceTable.joined([]).holding(["pump"]) == []
 
 
 @given(texts, st.integers(0, 99), st.integers(0, 99))
@@ -50,15 +50,15 @@ def test_a_span_holds_the_sentences_that_begin_in_it_with_their_terms(
         for first, last in spans(text)
         if start <= first < end
     ]
-    some = noted(text).within(start, end)
+    some = table_of(text).within(start, end)
     found = zip(some.starts.tolist(), some.stops.tolist(), some.holding(terms), strict=True)
     assert list(found) == wanted
 
 
 @given(texts)
 def test_tokens_of_sentences_are_those_of_their_text(text: str) -> None:
-    whole = noted(text)
-    for span, most in zip(spans(text), whole.most_tokens(spans(text)), strict=True):
+    whole = table_of(text)
+    for span, most in zip(spans(text), whole.token_bounds(spans(text)), strict=True):
         assert 0 <= most - count_tokens(text[slice(*span)]) <= 2
     if len(whole):
         first, last = whole.starts[0], whole.stops[-1]
@@ -68,12 +68,12 @@ def test_tokens_of_sentences_are_those_of_their_text(text: str) -> None:
 
 
 def test_of_a_text_that_begins_or_ends_inside_a_sentence_tokens_are_not_known() -> None:
-    whole = noted(TEXT)
+    whole = table_of(TEXT)
     assert whole.tokens_until(len(TEXT)) is not None
     assert whole.tokens_until(len(TEXT) - 1) is None
     assert whole.moved(1).tokens_until(len(TEXT) + 1) is None
-    assert noted("").tokens_until(0) is None
-    assert whole.moved(5).most_tokens([(0, 5), (5, 9)])[0] > 1_000_000
+    assert table_of("").tokens_until(0) is None
+    assert whole.moved(5).token_bounds([(0, 5), (5, 9)])[0] > 1_000_000
 
 
 @given(st.lists(texts, max_size=4))
@@ -81,8 +81,8 @@ def test_stretches_of_a_text_joined_are_the_sentences_of_the_whole(stretches: li
     terms = search_terms(" ".join(WORDS))
     parts, offset = [], 0
     for stretch in stretches:
-        parts.append(noted(stretch).moved(offset))
+        parts.append(table_of(stretch).moved(offset))
         offset += len(stretch)
-    joined = NotedSentences.joined(parts)
+    joined = SentenceTable.joined(parts)
     assert joined.starts.tolist() == [at for part in parts for at in part.starts.tolist()]
     assert joined.holding(terms) == [held for part in parts for held in part.holding(terms)]
