@@ -69,7 +69,9 @@ def test_fingerprints_are_those_of_the_further_lists_alone(vowels):
 
 
 def test_another_fingerprint_than_recorded_names_both_and_what_to_do(vowels):
-    with pytest.raises(IndexMismatchError, match=r"'vowels-0 p==1'; this machine has 'vowels-1'") as caught:
+    with pytest.raises(
+        IndexMismatchError, match=r"'vowels-0 p==1'; this machine has 'vowels-1'"
+    ) as caught:
         fingerprints(["vowels"], {"vowels": "vowels-0 p==1"})
     assert caught.value.hint == "pip install p==1, or ingest into a new index"
     with pytest.raises(IndexMismatchError) as caught:
