@@ -13,6 +13,7 @@ from rag_app.answer.refusal import documents_languages
 from rag_app.answer.response import (
     Answer,
     AnswerSentence,
+    CitedQuote,
     ContextItem,
     ContextReport,
     Quote,
@@ -74,8 +75,11 @@ def _sentence(
     key = _source(passages[sentence.passage], sentence.passage, quote)
     number = book.number_of(sentence.passage, key=key)
     book.add(number, quote)
-    problems = [] if quote.verified else [UNVERIFIED_QUOTE]
-    return AnswerSentence(sentence.text, [number], verified=not problems, problems=problems)
+    evidence = [CitedQuote(number, quote)]
+    if quote.verified:
+        return AnswerSentence(sentence.text, [number], "quoted", evidence=evidence)
+    problems = [UNVERIFIED_QUOTE]
+    return AnswerSentence(sentence.text, [number], "unsupported", problems, evidence=evidence)
 
 
 def _source(passage: Passage, index: int, quote: Quote) -> Hashable:

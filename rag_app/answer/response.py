@@ -10,6 +10,7 @@ from llama_index.core.base.response.schema import Response
 
 Outcome = Literal["answered", "refused", "other_language"]
 Mode = Literal["extractive", "llm"]
+Support = Literal["quoted", "supported", "unsupported"]
 MAX_REPR_CHARACTERS = 80
 
 
@@ -29,6 +30,14 @@ class Quote:
     end: int | None
     pages: list[int]
     verified: bool
+
+
+@dataclass(frozen=True)
+class CitedQuote:
+    """A quote, and the number of the citation that it belongs to."""
+
+    citation: int
+    quote: Quote
 
 
 @dataclass(frozen=True)
@@ -58,19 +67,42 @@ class Citation:
 
 @dataclass(frozen=True)
 class AnswerSentence:
-    """One sentence of the answer and how it stood its checks.
+    """One statement of the answer and how it stood its checks.
 
     Attributes:
-        text: the sentence without citation marks.
-        citations: numbers of the citations it names.
-        verified: whether it has a citation and no check failed.
-        problems: what failed, in words for the reader.
+        text: the statement without citation marks.
+        citations: numbers of the citations it rests on.
+        support: ``quoted``: it stands word for word in what it cites; ``supported``: each
+            of its facts stands in its evidence; ``unsupported``: some fact does not, or
+            nothing was found.
+        problems: what failed, in words for the reader; none unless ``unsupported``.
+        notes: how it was checked where that is not as usual ("71% is 301 of 423").
+        evidence: the sentences and rows that it rests on.
     """
 
     text: str
     citations: list[int]
-    verified: bool
-    problems: list[str]
+    support: Support
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    evidence: list[CitedQuote] = field(default_factory=list)
+
+    @property
+    def verified(self) -> bool:
+        """Whether it is ``quoted`` or ``supported``."""
+        return self.support != "unsupported"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as ``ask --json`` prints it."""
+        return {
+            "text": self.text,
+            "citations": list(self.citations),
+            "verified": self.verified,
+            "support": self.support,
+            "problems": list(self.problems),
+            "notes": list(self.notes),
+            "evidence": [asdict(one) for one in self.evidence],
+        }
 
 
 @dataclass(frozen=True)
@@ -160,7 +192,7 @@ class Answer(Response):
     """An answer whose every sentence names what it rests on.
 
     A LlamaIndex ``Response``: ``response`` is the text with its citation marks,
-    ``str(answer)`` is that and, below it, each sentence that was not verified;
+    ``str(answer)`` is that and, below it, each statement that is not supported;
     ``source_nodes`` are the retrieved passages.
 
     >>> with Index.create("reports.idx", exist_ok=True) as index:
@@ -202,7 +234,7 @@ class Answer(Response):
             self.metadata = {node.node.node_id: node.node.metadata for node in self.source_nodes}
 
     def __str__(self) -> str:
-        failed = [_not_verified(one) for one in self.sentences if not one.verified]
+        failed = [_unsupported(one) for one in self.sentences if not one.verified]
         text = self.response or ""
         return "\n".join([text, "", *failed]) if failed else text
 
@@ -230,7 +262,7 @@ class Answer(Response):
             "outcome": self.outcome,
             "mode": self.mode,
             "model": self.model,
-            "sentences": [asdict(sentence) for sentence in self.sentences],
+            "sentences": [sentence.to_dict() for sentence in self.sentences],
             "citations": [asdict(citation) for citation in self.citations],
             "degraded": [_plain(part) for part in self.degraded],
             "usage": self.usage.to_dict(),
@@ -241,9 +273,9 @@ class Answer(Response):
         return document
 
 
-def _not_verified(sentence: AnswerSentence) -> str:
+def _unsupported(sentence: AnswerSentence) -> str:
     why = f" ({'; '.join(sentence.problems)})" if sentence.problems else ""
-    return f"[not verified] {sentence.text}{why}"
+    return f"[not supported] {sentence.text}{why}"
 
 
 def _plain(value: Any) -> Any:

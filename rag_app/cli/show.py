@@ -30,15 +30,24 @@ def answer_evidence(out: Output, answer: Mapping[str, Any]) -> None:
         out.text(f"[{citation['number']}] {place(citation)}")
         for quote in citation["quotes"]:
             out.text(_quote(quote), indent=4)
-    unsure = [sentence for sentence in answer["sentences"] if sentence["problems"]]
-    if unsure:
-        out.text()
-    for sentence in unsure:
-        problems = "; ".join(sentence["problems"])
-        out.text(f"! not verified: {one_line(sentence['text'])} ({problems})", style="yellow")
+    _statements(out, answer["sentences"])
     out.text()
     out.text(_origin(answer), style="dim")
     degraded(out, answer["degraded"])
+
+
+def _statements(out: Output, statements: Sequence[Mapping[str, Any]]) -> None:
+    """Write what is not supported, and how the others were checked where that is unusual."""
+    noted = [one for one in statements if one["problems"] or one["notes"]]
+    if noted:
+        out.text()
+    for one in noted:
+        said = one_line(one["text"])
+        if one["problems"]:
+            why = "; ".join(map(one_line, one["problems"]))
+            out.text(f"! not supported: {said} ({why})", style="yellow")
+        else:
+            out.text(f"{one['support']}: {said} ({'; '.join(map(one_line, one['notes']))})")
 
 
 def place(source: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""What is printed of public objects: short, readable, honest about what was not verified."""
+"""What is printed of public objects: short, readable, honest about what is not supported."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from rag_app.ingest.report import FileReport
 from tests.support.embedding import HashEmbedding
 
 
-def test_text_of_an_answer_lists_sentences_that_were_not_verified_and_its_json_does_not() -> None:
+def test_text_of_an_answer_lists_statements_that_are_not_supported_and_its_json_does_not() -> None:
     sentences = [
-        AnswerSentence("It opened in 1931.", [1], True, []),
-        AnswerSentence("It cost $9 million.", [1], False, ["9 is not in what is cited"]),
+        AnswerSentence("It opened in 1931.", [1], "quoted"),
+        AnswerSentence("It cost $9 million.", [1], "unsupported", ["9 is not in what is cited"]),
     ]
     text = "It opened in 1931. [1] It cost $9 million. [1]"
     answer = Answer(response=text, question="When?", sentences=sentences)
     assert str(answer) == (
-        f"{text}\n\n[not verified] It cost $9 million. (9 is not in what is cited)"
+        f"{text}\n\n[not supported] It cost $9 million. (9 is not in what is cited)"
     )
     assert answer.to_dict()["answer"] == text
     assert "1 of 2 sentences verified" in repr(answer)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from pipelines.text import content_words, script_of
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
-from rag_app.answer.response import AnswerSentence
+from rag_app.answer.response import AnswerSentence, Support
 from rag_app.answer.support import share, subject_words
 from rag_app.answer.written.facts import missing, numbers_and_dates
 from rag_app.answer.written.marks import MarkedSentence
@@ -97,7 +97,8 @@ class SentenceChecker:
         numbers = [self._cite(sent, sentence.text, problems) for sent in cited]
         problems += self._problems(sentence.text, cited)
         distinct = list(dict.fromkeys(problems))
-        return AnswerSentence(sentence.text, numbers, bool(cited) and not distinct, distinct)
+        support: Support = "supported" if cited and not distinct else "unsupported"
+        return AnswerSentence(sentence.text, numbers, support, distinct)
 
     def _cite(self, sent: Sent, text: str, problems: list[str]) -> int:
         number = self._book.number_of(sent.passage)

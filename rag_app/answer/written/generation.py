@@ -160,7 +160,7 @@ class Generation:
         if cut and checked:
             last = checked[-1]
             problems = [*last.problems, CUT_OFF]
-            checked[-1] = replace(last, verified=False, problems=problems)
+            checked[-1] = replace(last, support="unsupported", problems=problems)
         return checked
 
     def _renumber(self, number: int) -> int | None:

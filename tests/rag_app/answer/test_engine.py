@@ -108,7 +108,9 @@ def test_the_document_has_the_documented_keys_and_is_json():
     assert set(document["citations"][0]["quotes"][0]) == {
         "text", "start", "end", "pages", "verified",
     }  # fmt: skip
-    assert set(document["sentences"][0]) == {"text", "citations", "verified", "problems"}
+    assert set(document["sentences"][0]) == {
+        "text", "citations", "verified", "support", "problems", "notes", "evidence",
+    }  # fmt: skip
 
 
 def test_sentences_of_one_page_share_one_citation():

@@ -25,7 +25,9 @@ def test_json_has_the_documented_shape(rag, index):
     assert (answer["question"], answer["outcome"]) == (LEAD_TIME, "answered")
     assert (answer["mode"], answer["model"]) == ("extractive", None)
     sentence = answer["sentences"][0]
-    assert set(sentence) == {"text", "citations", "verified", "problems"}
+    assert set(sentence) == {
+        "text", "citations", "verified", "support", "problems", "notes", "evidence",
+    }  # fmt: skip
     assert "twelve weeks" in sentence["text"]
     citation = answer["citations"][0]
     assert set(citation) == {
