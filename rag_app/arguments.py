@@ -6,7 +6,6 @@ of some library far below, which names neither the function nor what to give.
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,12 +20,12 @@ from llama_index.core.schema import QueryBundle
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError, FilterError
+from rag_app import bounds
 from rag_app.answer.prompts import Prompts
+from rag_app.bounds import Bounds, shown
 from rag_app.retrieval.strategy import Strategy
 from rag_app.session import QuerySession
 from rag_app.settings import Settings
-
-_LONGEST = 80  # characters of a wrong value that are shown
 
 
 @dataclass(frozen=True)
@@ -54,8 +53,8 @@ def _is(*kinds: type) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, kinds)
 
 
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+def _number(allowed: Bounds, hint: str = "", *, optional: bool) -> _Rule:
+    return _Rule(allowed.hold, str(allowed), hint, optional)
 
 
 def _is_path(value: Any) -> bool:
@@ -83,7 +82,6 @@ def _postprocessors(value: Any) -> bool:
 
 
 _FLAG = _Rule(_is(bool), "True or False", optional=False)
-_ABOVE_0 = _Rule(lambda value: _whole(value, 1), "a whole number above 0")
 _FILTERS = (
     'MetadataFilters(filters=[MetadataFilter(key="file_name", value="report.pdf")]), both of '
     "llama_index.core.vector_stores"
@@ -121,27 +119,16 @@ _RULES: Mapping[str, _Rule] = {
         "Prompts, a mapping of the form of prompts.toml, or the path of such a file",
         'write {"answer": {"system": "…"}}',
     ),
-    "similarity_top_k": _ABOVE_0,
-    "depth": _ABOVE_0,
-    "workers": _ABOVE_0,
-    "queries": _Rule(
-        lambda value: _whole(value, 1), "a whole number above 0", "1 is the question alone", False
-    ),
-    "top": _Rule(lambda value: _whole(value, 1), "a whole number above 0", "", False),
+    "similarity_top_k": _number(bounds.PASSAGES, optional=True),
+    "depth": _number(bounds.DEPTH, optional=True),
+    "workers": _number(bounds.WORKERS, optional=True),
+    "queries": _number(bounds.QUERIES, "1 is the question alone", optional=False),
+    "top": _number(bounds.PASSAGES, optional=False),
     "session": _Rule(_is(QuerySession), "a QuerySession", "open one by Index.session()"),
     "origin": _Rule(_is(str), "a text", "what the results call the index", False),
     "progress": _Rule(callable, "a function", "it is told (file, stage, done, total)"),
     "on_file": _Rule(callable, "a function", "it is told the report of each file"),
-    "timeout": _Rule(
-        lambda value: (
-            isinstance(value, (int, float))
-            and not isinstance(value, bool)
-            and math.isfinite(value)
-            and value >= 0
-        ),
-        "a number of seconds, 0 or more",
-        optional=False,
-    ),
+    "timeout": _number(bounds.TIMEOUT, optional=False),
     "question": _Rule(_is(str, QueryBundle), "a text", "", False),
     "password": _Rule(_is(str), "a text", "it opens encrypted PDFs", secret=True),
     "prefer_documents": _Rule(_is(bool), "True, False or None"),
@@ -162,9 +149,9 @@ def check(function: str, **given: Any) -> None:
     for name, value in given.items():
         rule = _RULES[name]
         if not (rule.fits(value) or (value is None and rule.optional)):
-            shown = _shown(value, secret=rule.secret)
+            given_as = _shown(value, secret=rule.secret)
             raise rule.error(
-                f"{function}(): {name} is {shown}; it must be {rule.allowed}"
+                f"{function}(): {name} is {given_as}; it must be {rule.allowed}"
                 + (" or None" if rule.optional and "None" not in rule.allowed else ""),
                 hint=rule.hint,
             )
@@ -202,9 +189,4 @@ def check_keywords(function: str, given: Iterable[str], known: Sequence[str]) ->
 
 
 def _shown(value: object, *, secret: bool = False) -> str:
-    try:
-        text = "***" if secret else repr(value)
-    except Exception:  # whatever a value of the user's does
-        text = "a value that cannot be shown"
-    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-    return f"{short}, of type {type(value).__name__}"
+    return f"{'***' if secret else shown(value)}, of type {type(value).__name__}"

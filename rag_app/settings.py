@@ -30,10 +30,9 @@ from urllib.parse import urlsplit
 from platformdirs import user_cache_path, user_config_path
 from pydantic import (
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
-    PositiveFloat,
-    PositiveInt,
     SecretStr,
     ValidationError,
     field_validator,
@@ -42,6 +41,8 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from pipelines.errors import ConfigError
+from rag_app import bounds
+from rag_app.bounds import Bounds
 from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_config
 
 APP = "rag_app"
@@ -50,7 +51,6 @@ CONFIG_VARIABLE = "RAG_CONFIG"
 # Keys of a preset that load code: they need the trust of their owner, as such a setting does.
 _OWNER_SETS_IN_PRESETS = frozenset({"rerank"})
 _SECRETS = frozenset({"llm_api_key", "pdf_password"})
-_MAX_READ_MEMORY_MB = 1 << 20
 _TUPLES = frozenset({"embed_scripts", "child_sizes"})
 _PATHS = frozenset({"prompts", "cache_dir"})
 # An empty instruction is a choice ("put nothing in front"); elsewhere empty means unset.
@@ -73,12 +73,19 @@ FOUND_MAY_SET = FoundFile(may_set=True)
 OWNER_SETS = FoundFile(may_set=False)
 
 
+def _in(allowed: Bounds) -> BeforeValidator:
+    """Return what holds a field within bounds; None passes where the field may be None."""
+    return BeforeValidator(lambda value: value if value is None else allowed.parsed(value))
+
+
 def _cache_dir() -> Path:
     return user_cache_path(APP, appauthor=False)
 
 
 class Settings(BaseModel):
     """Everything that can be set, with its default; frozen.
+
+    Each number has a smallest and a largest value, those of :mod:`rag_app.bounds`.
 
     Attributes:
         embed_model: ``minilm``, another short name of ``rag_app.models.embedding.known``, a name
@@ -129,34 +136,34 @@ class Settings(BaseModel):
     text_instruction: Annotated[str | None, OWNER_SETS] = None
     embed_runtime: Annotated[Literal["auto", "torch", "openvino"], OWNER_SETS] = "auto"
     embed_precision: Annotated[Literal["auto", "float32", "bfloat16"], OWNER_SETS] = "auto"
-    embed_batch_size: Annotated[int | None, OWNER_SETS] = Field(default=None, ge=1, le=2048)
-    embed_threads: Annotated[PositiveInt | None, OWNER_SETS] = None
-    embed_max_tokens: Annotated[PositiveInt | None, OWNER_SETS] = None
+    embed_batch_size: Annotated[int | None, _in(bounds.BATCH), OWNER_SETS] = None
+    embed_threads: Annotated[int | None, _in(bounds.THREADS), OWNER_SETS] = None
+    embed_max_tokens: Annotated[int | None, _in(bounds.TOKENS), OWNER_SETS] = None
     embed_download: Annotated[bool, OWNER_SETS] = False
     reader: Annotated[Literal["pypdfium2", "pypdf"], FOUND_MAY_SET] = "pypdfium2"
     pdf_password: Annotated[SecretStr | None, OWNER_SETS] = None
-    read_memory_mb: Annotated[int, OWNER_SETS] = Field(default=1024, ge=64, le=_MAX_READ_MEMORY_MB)
-    read_seconds: Annotated[PositiveFloat, OWNER_SETS] = 60.0
-    parent_size: Annotated[PositiveInt, FOUND_MAY_SET] = 1024
-    child_sizes: Annotated[tuple[PositiveInt, ...], FOUND_MAY_SET] = Field(
+    read_memory_mb: Annotated[int, _in(bounds.READ_MEGABYTES), OWNER_SETS] = 1024
+    read_seconds: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 60.0
+    parent_size: Annotated[int, _in(bounds.TOKENS), FOUND_MAY_SET] = 1024
+    child_sizes: Annotated[tuple[Annotated[int, _in(bounds.TOKENS)], ...], FOUND_MAY_SET] = Field(
         default=(128, 256, 512), min_length=1
     )
-    window: Annotated[int, FOUND_MAY_SET] = Field(default=3, ge=0)
+    window: Annotated[int, _in(bounds.SENTENCES), FOUND_MAY_SET] = 3
     strategy: Annotated[str, FOUND_MAY_SET] = Field(default="hybrid", min_length=1)
-    similarity_top_k: Annotated[PositiveInt, FOUND_MAY_SET] = 5
+    similarity_top_k: Annotated[int, _in(bounds.PASSAGES), FOUND_MAY_SET] = 5
     prefer_documents: Annotated[bool, FOUND_MAY_SET] = True
     presets: Annotated[dict[str, dict[str, Any]], FOUND_MAY_SET] = Field(default_factory=dict)
     rerank: Annotated[str | None, OWNER_SETS] = None
     llm: Annotated[str | None, OWNER_SETS] = None
     llm_base_url: Annotated[str | None, OWNER_SETS] = None
     llm_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
-    llm_context_window: Annotated[PositiveInt | None, OWNER_SETS] = None
-    llm_timeout: Annotated[PositiveFloat, OWNER_SETS] = 60.0
-    llm_total_timeout: Annotated[PositiveFloat, OWNER_SETS] = 600.0
-    llm_max_tokens: Annotated[PositiveInt, OWNER_SETS] = 512
+    llm_context_window: Annotated[int | None, _in(bounds.TOKENS), OWNER_SETS] = None
+    llm_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 60.0
+    llm_total_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 600.0
+    llm_max_tokens: Annotated[int, _in(bounds.TOKENS), OWNER_SETS] = 512
     prompts: Annotated[Path | None, OWNER_SETS] = None
     cache_dir: Annotated[Path, OWNER_SETS] = Field(default_factory=_cache_dir)
-    cache_limit_mb: Annotated[PositiveInt, OWNER_SETS] = 2048
+    cache_limit_mb: Annotated[int, _in(bounds.CACHE_MEGABYTES), OWNER_SETS] = 2048
     log_level: Annotated[Literal["debug", "info", "warning", "error"], OWNER_SETS] = "warning"
 
     @field_validator("llm")
@@ -425,7 +432,7 @@ def _config_error(details: list[ErrorDetails], layers: _Layers) -> ConfigError:
         origin = layers.origins.get(field, field)
         value = layers.values.get(field)
         secret = field in _SECRETS or _holds_userinfo(value)
-        shown = "" if secret else f" = {shown_value(field, value)}"
+        shown = "" if secret else f" = {bounds.shown(_plain(value))}"
         parts.append(f"{origin}{shown}: {message}" if field else message)
     return ConfigError("; ".join(parts))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag_app import bounds
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.session import Session, session
@@ -54,8 +55,9 @@ def evaluate(
             "--top-k",
             "-k",
             metavar="N",
-            min=1,
-            help="Measure at N passages; 1, 3, 5 and 10 without this. Repeat it for several.",
+            parser=options.number_in(bounds.PASSAGES),
+            help=f"Measure at N passages, at most {bounds.PASSAGES.maximum}; 1, 3, 5 and 10 "
+            "without this. Repeat it for several.",
             rich_help_panel="Search",
             show_default=False,
         ),

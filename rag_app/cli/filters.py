@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from rag_app import bounds
+from rag_app.bounds import shown
 from rag_app.cli.session import UsageError
 
 if TYPE_CHECKING:
     from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 _WHERE = re.compile(r"\s*(?P<key>[^=!<>~\s]+)\s*(?P<operator>==|!=|>=|<=|=|>|<|~)\s*(?P<value>.*)")
-_PAGES = re.compile(r"\s*(?P<first>[0-9]+)\s*(?:-\s*(?P<last>[0-9]+)\s*)?")
+_PAGES = re.compile(r"\s*(?P<first>[0-9]{1,18})\s*(?:-\s*(?P<last>[0-9]{1,18})\s*)?")
 _OPERATORS = {"=": "==", "~": "text_match_insensitive"}
-_MOST_PAGES = 100_000
 
 
 def filters_of(
@@ -75,13 +77,18 @@ def page_range(given: str) -> range:
     Raises:
         UsageError: it is neither.
     """
-    match = _PAGES.fullmatch(given)
+    match = _PAGES.fullmatch(unicodedata.normalize("NFKC", given))
     if match is None:
-        raise UsageError(f"--page {given!r}: a page is a number from 1, as 7, or a range, as 3-7")
+        raise UsageError(
+            f"--page {shown(given)}: a page is a number from 1, as 7, or a range, as 3-7"
+        )
     first = int(match["first"])
     last = int(match["last"] or first)
-    if not 1 <= first <= last <= _MOST_PAGES:
-        raise UsageError(f"--page {given!r}: pages are counted from 1, the smaller one first")
+    if not bounds.PAGES.minimum <= first <= last <= bounds.PAGES.maximum:
+        raise UsageError(
+            f"--page {shown(given)}: pages are counted from 1 to {bounds.PAGES.maximum}, "
+            "the smaller one first"
+        )
     return range(first, last + 1)
 
 
@@ -96,7 +103,7 @@ def _where(condition: str) -> MetadataFilter | MetadataFilters:
     match = _WHERE.fullmatch(condition)
     if match is None:
         raise UsageError(
-            f"--where {condition!r}: it must be KEY=VALUE, or with != > >= < <= or ~ for the ="
+            f"--where {shown(condition)}: it must be KEY=VALUE, or with != > >= < <= or ~ for the ="
         )
     key, text = match["key"], match["value"]
     operator = FilterOperator(_OPERATORS.get(match["operator"], match["operator"]))

@@ -15,7 +15,6 @@ from rag_app.cli.session import USAGE, UsageError
 _ONE_QUESTION = ("search", "explain")
 _FIRST, _LAST = "Arguments", "Output"
 _NO_BRACES = str.maketrans("", "", "{}")
-_AT_LEAST_ONE = "  [x>=1]"
 
 
 class Command(TyperCommand):
@@ -48,7 +47,7 @@ class Command(TyperCommand):
             if param.param_type_name == "argument":
                 # Not "PDF <list[str]>": types are of no use to whoever types.
                 group, name = _FIRST, str(param.metavar)
-            groups.setdefault(group, []).append((name, text.replace(_AT_LEAST_ONE, "")))
+            groups.setdefault(group, []).append((name, text))
         for name in sorted(groups, key=lambda group: (group != _FIRST, group == _LAST)):
             with formatter.section(name):
                 formatter.write_dl(groups[name])

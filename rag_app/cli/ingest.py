@@ -12,6 +12,7 @@ import typer
 
 from pipelines.errors import EncryptedError, IndexNotFoundError, ReadError
 from pipelines.file_names import printable, short_path
+from rag_app import bounds
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.passwords import MAX_PROMPTS, ask_password
@@ -65,8 +66,9 @@ def ingest(
         typer.Option(
             "--workers",
             metavar="N",
-            min=1,
-            help="Processes that read files; without this, by the number of cores.",
+            parser=options.number_in(bounds.WORKERS),
+            help=f"Processes that read files, at most {bounds.WORKERS.maximum}; without this, "
+            "by the number of cores.",
             rich_help_panel="Index",
             show_default=False,
         ),

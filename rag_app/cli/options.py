@@ -6,10 +6,14 @@ default decides (``rag_app.settings``).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+
+from rag_app import bounds
+from rag_app.bounds import Bounds
 
 DEFAULT_INDEX = Path(".rag")
 
@@ -20,6 +24,18 @@ def _option(group: str, *names: str, help: str, metavar: str | None = None, **mo
     return typer.Option(
         *names, help=help, metavar=metavar, rich_help_panel=group, show_default=False, **more
     )
+
+
+def number_in(allowed: Bounds) -> Callable[[str], Any]:
+    """Return the parser of an option that is a number."""
+
+    def parse(text: str) -> int | float:
+        try:
+            return allowed.parsed(text)
+        except ValueError as error:
+            raise typer.BadParameter(f"{bounds.shown(text)}: {error}") from None
+
+    return parse
 
 
 # Output: every command has these.
@@ -88,7 +104,14 @@ Strategy = Annotated[
 ]
 TopK = Annotated[
     int | None,
-    _option(_SEARCH, "--top-k", "-k", metavar="N", min=1, help="Passages to find; 5 without this."),
+    _option(
+        _SEARCH,
+        "--top-k",
+        "-k",
+        metavar="N",
+        parser=number_in(bounds.PASSAGES),
+        help=f"Passages to find, at most {bounds.PASSAGES.maximum}; 5 without this.",
+    ),
 ]
 Files = Annotated[
     list[str] | None,
@@ -142,8 +165,9 @@ Queries = Annotated[
         _SEARCH,
         "--queries",
         metavar="N",
-        min=1,
-        help="Search with N queries: the question and N-1 that the language model writes.",
+        parser=number_in(bounds.QUERIES),
+        help="Search with N queries: the question and N-1 that the language model writes; "
+        f"at most {bounds.QUERIES.maximum}.",
     ),
 ]
 
@@ -197,7 +221,7 @@ Workers = Annotated[
         _BATCH,
         "--workers",
         metavar="N",
-        min=1,
-        help="Questions answered at a time; 4 without this.",
+        parser=number_in(bounds.WORKERS),
+        help=f"Questions answered at a time, at most {bounds.WORKERS.maximum}; 4 without this.",
     ),
 ]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from rag_app import bounds
 from rag_app.cli import options, show
 from rag_app.cli.help import examples
 from rag_app.cli.session import UsageError, session
@@ -99,8 +100,8 @@ def explain(
         typer.Option(
             "--top",
             metavar="N",
-            min=1,
-            help="Rows of each list; 10 without this.",
+            parser=options.number_in(bounds.PASSAGES),
+            help=f"Rows of each list, at most {bounds.PASSAGES.maximum}; 10 without this.",
             rich_help_panel="Search",
             show_default=False,
         ),

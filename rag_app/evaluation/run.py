@@ -10,6 +10,8 @@ from llama_index.core.schema import MetadataMode, NodeWithScore
 
 from pipelines.errors import ConfigError
 from pipelines.text import count_tokens
+from rag_app import bounds
+from rag_app.bounds import shown
 from rag_app.evaluation.bootstrap import RESAMPLES
 from rag_app.evaluation.metrics import coverage, judge, pages_of
 from rag_app.evaluation.questions import Question
@@ -69,7 +71,7 @@ def evaluate(
     Raises:
         ConfigError: no question can be measured, or k or a budget is below 1.
     """
-    _check(retriever, ks, budgets)
+    _check(retriever, ks, budgets, seed, resamples)
     as_strict = getattr(retriever, "as_strict", None)
     runner = as_strict() if callable(as_strict) else retriever
     results: list[QuestionResult] = []
@@ -96,19 +98,26 @@ def evaluate(
     return EvaluationReport(called, tuple(results), tuple(skipped), seed, resamples)
 
 
-def _check(retriever: object, ks: object, budgets: object) -> None:
+def _check(retriever: object, ks: object, budgets: object, seed: object, resamples: object) -> None:
     if not callable(getattr(retriever, "retrieve", None)):
         raise ConfigError(
             f"evaluate(): retriever is {retriever!r}",
             hint="give a retriever of LlamaIndex, such as Index.as_retriever()",
         )
-    for name, sizes in (("ks", ks), ("budgets", budgets)):
-        whole = isinstance(sizes, Sequence) and all(
-            isinstance(size, int) and not isinstance(size, bool) and size >= 1 for size in sizes
-        )
-        if not whole or (name == "ks" and not sizes):
+    for name, sizes, allowed in (("ks", ks, bounds.PASSAGES), ("budgets", budgets, bounds.TOKENS)):
+        fits = isinstance(sizes, Sequence) and all(map(allowed.hold, sizes))
+        if not fits or (name == "ks" and not sizes):
             raise ConfigError(
-                f"evaluate(): {name} is {sizes!r}", hint="give a list of whole numbers above 0"
+                f"evaluate(): {name} is {shown(sizes)}",
+                hint=f"give a list; each must be {allowed}",
+            )
+    for name, number, allowed in (
+        ("seed", seed, bounds.SEED),
+        ("resamples", resamples, bounds.RESAMPLES),
+    ):
+        if not allowed.hold(number):
+            raise ConfigError(
+                f"evaluate(): {name} is {shown(number)}", hint=f"it must be {allowed}"
             )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from pipelines.errors import FilterError
+from rag_app.bounds import shown
 from rag_app.retrieval.rankings import View
 
 
@@ -39,4 +40,4 @@ def in_words(filters: MetadataFilters) -> str:
 
 
 def _one(item: MetadataFilter) -> str:
-    return f"{item.key} {getattr(item.operator, 'value', item.operator)} {item.value!r}"
+    return f"{item.key} {getattr(item.operator, 'value', item.operator)} {shown(item.value)}"

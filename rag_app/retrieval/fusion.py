@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from pipelines.errors import FusionError
+from rag_app import bounds
+from rag_app.bounds import shown
 
 Scored = tuple[str, float]
 
@@ -71,8 +73,8 @@ def reciprocal_rank_fusion(
             are all 0, or another number of weights than of lists.
     """
     checked = _weights(weights, len(lists))
-    if not (math.isfinite(k) and k >= 0):
-        raise FusionError(f"k of the fusion is {k}", hint="k is a finite number, 0 or more")
+    if not bounds.WEIGHT.hold(k):
+        raise FusionError(f"k of the fusion is {shown(k)}", hint=f"it must be {bounds.WEIGHT}")
     return _fuse(
         (weight, ((key, weight / (k + rank)) for rank, key in enumerate(_distinct(keys), 1)))
         for weight, keys in zip(checked, lists, strict=True)
@@ -127,15 +129,15 @@ def _fuse(
 
 
 def _weights(weights: Sequence[float] | None, count: int) -> list[float]:
-    checked = [1.0] * count if weights is None else [float(weight) for weight in weights]
+    checked = [1.0] * count if weights is None else list(weights)
     if len(checked) != count:
         raise FusionError(
             f"{len(checked)} weights for {count} lists", hint="give one weight for each list"
         )
     for weight in checked:
-        if not (math.isfinite(weight) and weight >= 0):
+        if not bounds.WEIGHT.hold(weight):
             raise FusionError(
-                f"a weight of the fusion is {weight}", hint="a weight is a finite number, 0 or more"
+                f"a weight of the fusion is {shown(weight)}", hint=f"it must be {bounds.WEIGHT}"
             )
     if checked and not any(checked):
         raise FusionError("all weights of the fusion are 0", hint="give one arm a weight above 0")

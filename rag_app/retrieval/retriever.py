@@ -18,6 +18,8 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
+from rag_app import bounds
+from rag_app.bounds import shown
 from rag_app.query_gate import query_gate
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
 from rag_app.retrieval.candidates import CandidateList, read_candidates
@@ -107,8 +109,7 @@ class StrategyRetriever(BaseRetriever):
         super().__init__(callback_manager=callback_manager)
 
     def _set_up(self, members: tuple[Member, ...], strategy: Strategy, k: int) -> None:
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise ConfigError(f"similarity_top_k is {k!r}", hint="a whole number above 0")
+        check_top_k(k)
         self._members, self._strategy, self._k = members, strategy, k
         self._checked: set[tuple[int, int]] = set()
 
@@ -349,6 +350,16 @@ class JoinedRetriever(StrategyRetriever):
         self._check(session)
         self._postprocessors = self._named_postprocessors(node_postprocessors)
         BaseRetriever.__init__(self, callback_manager=callback_manager)
+
+
+def check_top_k(k: object) -> None:
+    """Raise where a number of passages is none.
+
+    Raises:
+        ConfigError: says what is allowed.
+    """
+    if not bounds.PASSAGES.hold(k):
+        raise ConfigError(f"similarity_top_k is {shown(k)}", hint=f"it must be {bounds.PASSAGES}")
 
 
 def _bundle(query: QueryType) -> QueryBundle:

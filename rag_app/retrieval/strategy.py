@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from difflib import get_close_matches
@@ -11,6 +10,8 @@ from typing import Any, Literal, get_args
 
 from pipelines.analysers import FURTHER
 from pipelines.errors import ConfigError, FusionError
+from rag_app import bounds
+from rag_app.bounds import shown
 from rag_app.store.protocol import How
 
 Fusion = Literal["rrf", "convex", "max"]
@@ -41,10 +42,10 @@ class Arm:
             )
         if not self.kind or not isinstance(self.kind, str):
             raise ConfigError("an arm names no kind of nodes", hint='for example "child-128"')
-        if not (math.isfinite(self.weight) and self.weight >= 0):
+        if not bounds.WEIGHT.hold(self.weight):
             raise FusionError(
-                f"the weight of {self.name} is {self.weight}",
-                hint="a weight is a finite number, 0 or more",
+                f"the weight of {self.name} is {shown(self.weight)}",
+                hint=f"it must be {bounds.WEIGHT}",
             )
 
     @property
@@ -94,15 +95,21 @@ class Strategy:
                 f"all weights of the strategy {self.name!r} are 0",
                 hint="give one arm a weight above 0",
             )
-        if not (math.isfinite(self.fusion_k) and self.fusion_k >= 0):
+        if not bounds.WEIGHT.hold(self.fusion_k):
             raise FusionError(
-                f"fusion_k of {self.name!r} is {self.fusion_k}", hint="a finite number, 0 or more"
+                f"fusion_k of {self.name!r} is {shown(self.fusion_k)}",
+                hint=f"it must be {bounds.WEIGHT}",
             )
         for name, count in (("depth", self.depth), ("rerank_depth", self.rerank_depth)):
-            if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+            if not bounds.DEPTH.hold(count):
                 raise ConfigError(
-                    f"{name} of {self.name!r} is {count!r}", hint="a whole number above 0"
+                    f"{name} of {self.name!r} is {shown(count)}", hint=f"it must be {bounds.DEPTH}"
                 )
+        if not isinstance(self.prefer_documents, bool):
+            raise ConfigError(
+                f"prefer_documents of {self.name!r} is {shown(self.prefer_documents)}",
+                hint="true or false",
+            )
         if not isinstance(self.rerank, str):
             raise ConfigError(
                 f"rerank of {self.name!r} is {self.rerank!r}", hint='a text: "package.module:NAME"'
@@ -205,6 +212,10 @@ def strategy_from_dict(name: str, preset: Mapping[str, Any]) -> Strategy:
     _check_keys(f"preset {name!r}", preset, allowed | {"base"})
     values = dict(preset)
     if "arms" in values:
+        if not isinstance(values["arms"], (list, tuple)):
+            raise ConfigError(
+                f"arms of preset {name!r} is {shown(values['arms'])}", hint="give a list of tables"
+            )
         values["arms"] = tuple(_arm_from_dict(name, arm) for arm in values["arms"])
     base = values.pop("base", None)
     try:

@@ -31,6 +31,7 @@ class _Hostile:
 
 # Of no argument is one of these a value.
 NEVER: tuple[Any, ...] = (SimpleNamespace(), b"bytes", 3.5j, _Hostile())
+HUGE = (10**20, 10**5000, float("inf"))
 WRONG: dict[str, tuple[Any, ...]] = {
     "path": (*NEVER, None, 5, "", "a\0b", ["reports"]),
     "into": (*NEVER, None, 5, "", "a\0b"),
@@ -41,18 +42,18 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "names": (*NEVER, [], "x", {"hash": "name"}, {"hash": []}, {1: ["a"]}),
     "strategy": (*NEVER, 5, ["hybrid"], {}, "no such strategy"),
     "filters": (*NEVER, {}, {"file_name": "a.pdf"}, [], "a.pdf", MetadataFilter(key="a", value=1)),
-    "similarity_top_k": (*NEVER, 0, -1, 2.0, "5", True, float("nan")),
-    "depth": (*NEVER, 0, -1, 2.0, "5", True),
-    "workers": (*NEVER, 0, -1, 2.0, "5", True),
-    "queries": (*NEVER, None, 0, -1, 2.0, "5", True),
-    "top": (*NEVER, None, 0, -1, 2.0, "5", True),
+    "similarity_top_k": (*NEVER, 0, -1, 2.0, "5", True, float("nan"), *HUGE),
+    "depth": (*NEVER, 0, -1, 2.0, "5", True, *HUGE),
+    "workers": (*NEVER, 0, -1, 2.0, "5", True, *HUGE),
+    "queries": (*NEVER, None, 0, -1, 2.0, "5", True, *HUGE),
+    "top": (*NEVER, None, 0, -1, 2.0, "5", True, *HUGE),
     "origin": (*NEVER, None, 5),
     "callback_manager": (*NEVER, {}, "x", 0),
     "progress": (SimpleNamespace(), b"bytes", 5, "x", True),
     "on_file": (SimpleNamespace(), b"bytes", 5, "x", True),
     "password": (*NEVER, 5, ["secret"], b"secret"),
     "session": (*NEVER, {}, "x", 0),
-    "timeout": (*NEVER, None, -1, "5", True, float("nan"), float("inf")),
+    "timeout": (*NEVER, None, -1, "5", True, float("nan"), *HUGE),
     "question": (*NEVER, None, 5, ["x"], ""),
     "prefer_documents": (*NEVER, 1, "yes"),
     "node_postprocessors": (*NEVER, SimilarityPostprocessor(), ["cross-encoder"], "rerank", {}),

@@ -293,7 +293,7 @@ def test_a_file_that_is_too_deep_too_large_or_no_toml_is_one_error(clean: Path, 
     ("text", "parts"),
     [
         ('reader = "word"', ["rag.toml: reader", "'word'", "pypdfium2", "pypdf"]),
-        ("window = -1", ["rag.toml: window", "-1", "greater than or equal to 0"]),
+        ("window = -1", ["rag.toml: window", "-1", "a whole number from 0 to 1000"]),
         ('stratgy = "bm25"', ["rag.toml: stratgy", "did you mean strategy?"]),
         ('llm = "gpt-4"', ["rag.toml: llm", "openai:MODEL", "like:MODEL"]),
         ("parent_size = 100", ["child_sizes", "parent_size 100"]),

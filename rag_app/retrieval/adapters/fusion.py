@@ -17,7 +17,7 @@ from pipelines.errors import ConfigError, RetrievalError
 from rag_app.retrieval.evidence import joined_evidence
 from rag_app.retrieval.fusion import reciprocal_rank_fusion
 from rag_app.retrieval.queries import QueryGenerator, all_queries
-from rag_app.retrieval.retriever import DEFAULT_TOP_K
+from rag_app.retrieval.retriever import DEFAULT_TOP_K, check_top_k
 
 _log = logging.getLogger(__name__)
 
@@ -48,6 +48,7 @@ class RankFusionRetriever(QueryFusionRetriever):
         self._weights = [1.0] * len(retrievers) if weights is None else list(weights)
         # Impossible weights are an error now, not with the first question.
         reciprocal_rank_fusion([()] * len(retrievers), self._weights, k=k)
+        check_top_k(similarity_top_k)
         self._k, self._strict, self._generate = k, strict, query_generator
         super().__init__(
             list(retrievers),

@@ -162,8 +162,8 @@ def test_words_alone_need_no_model_for_a_pdf(rag, pdfs, monkeypatch):
         (["Q?", "--base-url", "http://localhost:1/v1"], "name it with --llm"),
         (["Q?", "--page", "x"], "--page"),
         (["Q?", "--where", "x"], "--where"),
-        (["Q?", "-k", "0"], "greater than or equal to 1"),
-        (["Q?", "-k", "many"], "valid integer"),
+        (["Q?", "-k", "0"], "a whole number from 1 to 10000"),
+        (["Q?", "-k", "many"], "a whole number from 1 to 10000"),
         (["Q?", "--nonsense"], "No such option"),
     ],
 )
