@@ -12,7 +12,6 @@ import importlib
 import itertools
 import pkgutil
 import re
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
@@ -24,11 +23,10 @@ import pytest
 import pipelines
 import rag_app
 from rag_app.answer.written.delimiters import DelimiterFilter
+from tests.support.growth import MAX_GROWTH, growth, seconds
 
 SIZE = 8_000
-NOTHING_SECONDS = 0.02  # a quadratic pattern takes several times as long at this size
-FIRST_SECONDS = 0.02
-MAX_GROWTH = 9.0  # of time when the size grows fourfold: linear is 4, quadratic 16
+NOTHING_SECONDS = 0.01  # a quadratic pattern takes many times as long at this size
 BAD = "\x00"
 USUAL = (
     *(".", "a", "9", " ", "\n", "\t", "-", "_", "'", '"', "(", ")", "[", "]", "<", "/", ":", "%"),
@@ -47,20 +45,30 @@ def modules() -> Iterator[ModuleType]:
                 yield importlib.import_module(found.name)
 
 
-def patterns_in(value: object) -> Iterator[re.Pattern[str]]:
-    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
-        yield value
+def patterns_in(value: object, module: str) -> Iterator[re.Pattern[str]]:
+    """Yield the patterns of a constant or of a class of a module; one of bytes as one of text."""
+    if isinstance(value, re.Pattern):
+        yield value if isinstance(value.pattern, str) else as_text(value)
+    elif isinstance(value, type) and value.__module__ == module:
+        held = tuple(one for name, one in vars(value).items() if not name.startswith("__"))
+        yield from patterns_in(held, module)
     elif isinstance(value, dict):
-        yield from itertools.chain.from_iterable(map(patterns_in, value.values()))
+        yield from patterns_in(tuple(value.values()), module)
     elif isinstance(value, (tuple, list, set, frozenset)):
-        yield from itertools.chain.from_iterable(map(patterns_in, value))
+        for one in value:
+            yield from patterns_in(one, module)
+
+
+def as_text(pattern: re.Pattern[bytes]) -> re.Pattern[str]:
+    flags = (pattern.flags & ~re.LOCALE) | re.ASCII
+    return re.compile(pattern.pattern.decode("latin-1"), flags)
 
 
 def all_patterns() -> dict[str, re.Pattern[str]]:
     found = {}
     for module in modules():
         for name, value in vars(module).items():
-            for number, pattern in enumerate(patterns_in(value)):
+            for number, pattern in enumerate(patterns_in(value, module.__name__)):
                 found[f"{module.__name__}.{name}[{number}]"] = pattern
     # Made for the word of each prompt.
     found["rag_app.answer.written.delimiters (made)"] = DelimiterFilter("word-4f2a", [])._mark
@@ -161,29 +169,21 @@ def _halves(one: str, other: str) -> Callable[[int], str]:
     return lambda size: one * (size // 2 // len(one)) + other * (size // 2 // len(other)) + BAD
 
 
-def seconds(pattern: re.Pattern[str], method: str, text: str, tries: int = 1) -> float:
-    """Return the least processor time of some tries."""
-    used: Callable[[str], object] = getattr(pattern, method)
+def use_of(pattern: re.Pattern[str], method: str) -> Callable[[str], object]:
     if method == "sub":
-        used = lambda text: pattern.sub("", text)  # noqa: E731
-    elif method == "finditer":
-        used = lambda text: sum(1 for _ in pattern.finditer(text))  # noqa: E731
-    taken = []
-    for _ in range(tries):
-        started = time.process_time()
-        used(text)
-        taken.append(time.process_time() - started)
-    return min(taken)
+        return lambda text: pattern.sub("", text)
+    if method == "finditer":
+        return lambda text: sum(1 for _ in pattern.finditer(text))
+    used: Callable[[str], object] = getattr(pattern, method)
+    return used
 
 
 def is_linear(pattern: re.Pattern[str], method: str, make: Callable[[int], str]) -> bool:
-    if seconds(pattern, method, make(SIZE)) < NOTHING_SECONDS:
+    work = use_of(pattern, method)
+    if seconds(work, make(SIZE)) < NOTHING_SECONDS:
         return True
-    size = SIZE // 8  # an exponential pattern must not get far
-    while seconds(pattern, method, make(size)) < FIRST_SECONDS and size < 64 * SIZE:
-        size *= 2
-    first, _, last = (seconds(pattern, method, make(size * n), tries=2) for n in (1, 2, 4))
-    return last < MAX_GROWTH * first
+    # From an eighth on: an exponential pattern must not get far.
+    return growth(work, make, SIZE // 8) < MAX_GROWTH
 
 
 @pytest.mark.parametrize("where", sorted(PATTERNS))
@@ -203,6 +203,15 @@ def test_a_quadratic_pattern_is_noticed(quadratic: str) -> None:
 def test_the_patterns_of_every_package_are_found() -> None:
     assert {where.split(".")[0] for where in PATTERNS} == {"pipelines", "rag_app"}
     assert len(PATTERNS) > 60
+
+
+def test_patterns_of_bytes_and_of_classes_are_found() -> None:
+    class Holder:
+        one = re.compile(rb"\d+x")
+        more = (("a", re.compile("b")),)
+
+    found = patterns_in(Holder, Holder.__module__)
+    assert [pattern.pattern for pattern in found] == [r"\d+x", "b"]
 
 
 def test_no_pattern_is_hidden_in_a_call() -> None:

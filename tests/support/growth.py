@@ -1,13 +1,24 @@
-"""How the time of some work grows with its input: what a noisy machine can tell."""
+"""How the time of some work grows with its input, told apart on any machine.
+
+A clock tells little on a busy machine, and nothing of what takes less than its tick. So the
+text grows until the work takes measurable time, however fast the machine is, and what looks
+worse than linear is measured again: noise does not repeat itself, quadratic work does.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
 
-NOTHING_SECONDS = 0.3
+MIN_SECONDS = 0.012
+"""Of processor time: longer than the tick of a coarse clock."""
+
+MAX_DOUBLINGS = 8
 MAX_GROWTH = 9.0
 """Of time when the size grows fourfold: linear is 4, quadratic 16."""
+
+ROUNDS = 3
+"""What is linear passes in one of them; what is not fails in all."""
 
 
 def growth(
@@ -21,19 +32,34 @@ def growth(
     Args:
         work: what is measured, by the processor's time.
         make: makes a text of about so many characters.
-        size: of the shortest text; doubled while it takes too little time to be measured.
+        size: of the shortest text; doubled while its work takes too little to be measured.
         clock: tells the processor's time in seconds.
     """
-    most = 4 * size
-    while (first := _seconds(work, make(size), clock)) < NOTHING_SECONDS / 20 and size < most:
+    for _ in range(MAX_DOUBLINGS):
+        if seconds(work, make(size), clock=clock) >= MIN_SECONDS:
+            break
         size *= 2
-    second, last = (_seconds(work, make(n * size), clock) for n in (2, 4))
-    return max(last / first, 2 * second / first) if last > NOTHING_SECONDS else 0.0
+    else:
+        return 0.0
+    texts = [make(n * size) for n in (1, 2, 4)]
+    least = float("inf")
+    for _ in range(ROUNDS):
+        first, second, last = (seconds(work, text, tries=2, clock=clock) for text in texts)
+        least = min(least, max(last / first, 2 * second / first))
+        if least < MAX_GROWTH:
+            break
+    return least
 
 
-def _seconds(work: Callable[[str], object], text: str, clock: Callable[[], float]) -> float:
+def seconds(
+    work: Callable[[str], object],
+    text: str,
+    tries: int = 1,
+    clock: Callable[[], float] = time.process_time,
+) -> float:
+    """Return the least processor time of some tries."""
     taken = []
-    for _ in range(2):
+    for _ in range(tries):
         started = clock()
         work(text)
         taken.append(clock() - started)

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from rag_app.answer import extractive
 from rag_app.answer.extractive import _without_edge_numbers, rank_sentences
 from rag_app.passages import passages_of, sentences_of
+from tests.support.growth import MAX_GROWTH, growth
 from tests.support.passages import node
 
 
@@ -101,15 +100,7 @@ def test_a_row_that_stands_twice_is_quoted():
 
 
 def test_edge_numbers_are_taken_off_in_linear_time():
-    def seconds(size):
-        text = "." * size + "x"
-        begun = time.process_time()
-        for _ in range(20):
-            assert _without_edge_numbers(text) == text
-        return time.process_time() - begun
-
-    # Four times the text: four times the steps, sixteen times where they are quadratic.
-    assert min(seconds(40_000) / seconds(10_000) for _ in range(5)) < 10
+    assert growth(_without_edge_numbers, lambda size: "." * size + "x", 10_000) < MAX_GROWTH
 
 
 @pytest.mark.parametrize(
