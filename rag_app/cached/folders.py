@@ -13,7 +13,6 @@ cache by mistake is refused as it is.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -21,7 +20,6 @@ import re
 import secrets
 import shutil
 import stat
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from pipelines.errors import IndexLockedError, StoreError
+from rag_app.file_lock import LockFile
 
 if TYPE_CHECKING:
     from rag_app.settings import Settings
@@ -43,7 +42,6 @@ _MARKED = (
 )
 MAX_NAMED = 3  # things that are in the way and named in an error
 _PRIVATE = 0o700
-RETRY_SECONDS = 0.02  # between two tries for a lock
 MIN_TOLD_WAIT_SECONDS = 0.3  # a shorter wait for a lock is not told
 # What decides the content of an index: another value needs another index.
 _DECISIVE = (
@@ -149,7 +147,12 @@ class IndexCache:
         if not _is_folder(self.root / key):
             yield None
             return
-        with _locked(self._lock(key), fcntl.LOCK_SH, on_wait=on_wait):
+
+        def tell(_: int) -> None:
+            if on_wait is not None:
+                on_wait()
+
+        with self._lock(key).hold(shared=True, on_wait=tell, tell_after=MIN_TOLD_WAIT_SECONDS):
             self.touch([key])
             yield self.root / key / _INDEX
 
@@ -160,7 +163,7 @@ class IndexCache:
         Raises:
             IndexLockedError: somebody still uses it after ``wait`` seconds.
         """
-        with _locked(self._lock(key), fcntl.LOCK_EX, wait=wait):
+        with self._lock(key).hold(timeout=wait):
             (self.root / key).mkdir(mode=_PRIVATE, exist_ok=True)
             yield self.root / key / _INDEX
 
@@ -183,7 +186,7 @@ class IndexCache:
         """Note that these are of use now; those that are not cached are passed over."""
         for key in keys:
             with contextlib.suppress(FileNotFoundError):
-                os.utime(self._lock(key))
+                os.utime(self._lock_path(key), follow_symlinks=False)
 
     def empty(self, key: str) -> None:
         """Remove what the index holds, to make it anew; within :meth:`change` only."""
@@ -193,9 +196,9 @@ class IndexCache:
     def discard(self, key: str) -> bool:
         """Remove one cached index; return False when somebody uses it."""
         try:
-            with _locked(self._lock(key), fcntl.LOCK_EX, wait=0):
+            with self._lock(key).hold(timeout=0):
                 self._take_away(key)
-                self._lock(key).unlink(missing_ok=True)
+                self._lock_path(key).unlink(missing_ok=True)
         except IndexLockedError:
             return False
         return True
@@ -244,7 +247,7 @@ class IndexCache:
         used = 0.0
         # Another process may remove it at this moment.
         with contextlib.suppress(FileNotFoundError):
-            used = self._lock(folder.name).stat().st_mtime
+            used = self._lock_path(folder.name).lstat().st_mtime
         return CachedIndex(folder.name, names, folder_bytes(folder), used)
 
     def _take_away(self, key: str) -> None:
@@ -254,56 +257,18 @@ class IndexCache:
             (self.root / key).rename(gone)
             shutil.rmtree(gone, ignore_errors=True)
 
-    def _lock(self, key: str) -> Path:
+    def _lock(self, key: str) -> LockFile:
+        return LockFile(self._lock_path(key), lambda _: _in_use())
+
+    def _lock_path(self, key: str) -> Path:
         return self.root / f"{key}{_LOCK}"
 
 
-@contextmanager
-def _locked(
-    path: Path, how: int, *, wait: float | None = None, on_wait: Callable[[], None] | None = None
-) -> Iterator[None]:
-    """Hold the lock file; make it anew when whoever held it before has removed it.
-
-    Raises:
-        IndexLockedError: it is not free after ``wait`` seconds (``None``: as long as it takes).
-    """
-    while True:
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        handle = os.open(path, flags, 0o600)
-        try:
-            _acquire(handle, how, wait, on_wait)
-            if _is_at(path, handle):
-                yield
-                return
-        finally:
-            # A forked child may share the handle: closing is not enough.
-            fcntl.flock(handle, fcntl.LOCK_UN)
-            os.close(handle)
-
-
-def _acquire(handle: int, how: int, wait: float | None, on_wait: Callable[[], None] | None) -> None:
-    deadline = time.monotonic() + (MIN_TOLD_WAIT_SECONDS if wait is None else wait)
-    while True:
-        with contextlib.suppress(BlockingIOError):
-            fcntl.flock(handle, how | fcntl.LOCK_NB)
-            return
-        if time.monotonic() >= deadline:
-            break
-        time.sleep(RETRY_SECONDS)
-    if wait is not None:
-        raise IndexLockedError(
-            "another process uses the cached index of these files",
-            hint="ask again when it has finished",
-        )
-    if on_wait is not None:
-        on_wait()
-    fcntl.flock(handle, how)
-
-
-def _is_at(path: Path, handle: int) -> bool:
-    with contextlib.suppress(FileNotFoundError):
-        return os.path.samestat(path.stat(), os.fstat(handle))
-    return False
+def _in_use() -> IndexLockedError:
+    return IndexLockedError(
+        "another process uses the cached index of these files",
+        hint="ask again when it has finished",
+    )
 
 
 def _is_ours(name: str) -> bool:

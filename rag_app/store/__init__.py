@@ -17,7 +17,7 @@ from rag_app.store.protocol import (
     Writer,
 )
 from rag_app.store.sqlite.folders import remove_folders
-from rag_app.store.sqlite.lock import refuse_network_drive
+from rag_app.store.sqlite.network_drives import refuse_network_drive
 from rag_app.store.sqlite.schema import DATABASE, DERIVED
 from rag_app.store.sqlite.store import check_new, folder_bytes, is_index, remove_if_empty
 

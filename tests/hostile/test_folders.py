@@ -416,9 +416,19 @@ def test_a_lock_in_the_cache_is_not_made_through_a_link(tmp_path: Path) -> None:
     cache.prepare()
     key = f"{'0' * 40}-{'0' * 12}"
     (cache.root / f"{key}.lock").symlink_to(tmp_path / "made")
-    with pytest.raises(OSError, match="symbolic links"), cache.change(key, wait=0):
+    with pytest.raises(IndexUnsafeError, match="not the lock file"), cache.change(key, wait=0):
         pass
     assert not (tmp_path / "made").exists()
+
+
+def test_a_file_that_a_lock_in_the_cache_links_to_keeps_its_times(tmp_path: Path) -> None:
+    cache = IndexCache(tmp_path / "cache", limit_mb=1)
+    cache.prepare()
+    key, mine = f"{'0' * 40}-{'0' * 12}", put(tmp_path, "thesis.txt")
+    (cache.root / f"{key}.lock").symlink_to(mine)
+    before = mine.stat()
+    cache.touch([key])
+    assert mine.stat().st_mtime_ns == before.st_mtime_ns
 
 
 def test_a_graph_that_was_not_made_here_is_not_pruned(tmp_path: Path) -> None:

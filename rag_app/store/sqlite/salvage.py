@@ -17,13 +17,13 @@ from rag_app.store.sqlite.connect import open_reader, open_writer, translated
 from rag_app.store.sqlite.derived import all_files
 from rag_app.store.sqlite.exporting import export_content, export_text
 from rag_app.store.sqlite.folders import clear_drafts, new_merge_draft, remove_derived
-from rag_app.store.sqlite.lock import writer_lock
 from rag_app.store.sqlite.memory import Memory
 from rag_app.store.sqlite.node_reader import NodeReader
 from rag_app.store.sqlite.schema import DERIVED, LOCK
 from rag_app.store.sqlite.sealing import name_checksum
 from rag_app.store.sqlite.state import read_state, write_state
 from rag_app.store.sqlite.verify import faults_of_files
+from rag_app.store.sqlite.writer_lock import writer_lock
 
 
 @dataclass

@@ -30,13 +30,14 @@ from rag_app.store.sqlite.folders import (
     remove_file,
     remove_folders,
 )
-from rag_app.store.sqlite.lock import HeldLock, recorded_drafts, refuse_network_drive, writer_lock
+from rag_app.store.sqlite.network_drives import refuse_network_drive
 from rag_app.store.sqlite.salvage import Salvage, repair_files, salvaged
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK, create_tables
 from rag_app.store.sqlite.segment_cache import Views
 from rag_app.store.sqlite.snapshot import SqliteSnapshot
 from rag_app.store.sqlite.verify import verify_index
 from rag_app.store.sqlite.writer import SqliteWriter
+from rag_app.store.sqlite.writer_lock import HeldLock, recorded_drafts, writer_lock
 
 _PATIENCE_MS = 200  # how long tidying up waits for readers
 _FREE = 0.25  # share of free pages above which the database is made smaller
