@@ -19,6 +19,7 @@ from llama_index.core.callbacks.schema import CBEventType, EventPayload
 from llama_index.core.llms.llm import LLM
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
+from pipelines.cleaning import without_sequences
 from pipelines.errors import ConfigError
 from rag_app.answer import compose
 from rag_app.answer.evidence import Evidence, IndexEvidence, NoEvidence
@@ -131,6 +132,7 @@ class CitedQueryEngine(BaseQueryEngine):
         return {}
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        query_bundle = _plain(query_bundle)
         with self._event(query_bundle) as event, ExitStack() as held:
             watch = Stopwatch()
             session = held.enter_context(self._session())
@@ -144,6 +146,7 @@ class CitedQueryEngine(BaseQueryEngine):
         return response
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
+        query_bundle = _plain(query_bundle)
         with self._event(query_bundle) as event, ExitStack() as held:
             watch = Stopwatch()
             session = held.enter_context(await asyncio.to_thread(self._session))
@@ -293,6 +296,12 @@ class CitedQueryEngine(BaseQueryEngine):
                 yield piece
 
         return AsyncStreamedAnswer(deltas(), lambda _: answer, answer.source_nodes)
+
+
+def _plain(query: QueryBundle) -> QueryBundle:
+    """Return the question without what steers a terminal: no word of it is asked for or sent."""
+    text = without_sequences(query.query_str)
+    return query if text == query.query_str else replace(query, query_str=text)
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,12 @@ from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from pipelines.cleaning import without_sequences
 from pipelines.errors import RagError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Whole sequences first, so that nothing of them stays behind as letters:
-# OSC, DCS and the like up to their end; CSI with its parameters; ESC and one letter.
-_SEQUENCES = re.compile(
-    r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?"
-    r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
-    r"|\x1b[ -/]*[0-~]"
-)
 # C0 but tab and newline, DEL, C1, and what reverses the direction of the text around it.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _JSON_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -37,7 +31,7 @@ _UNLIMITED = 100_000
 
 def clean(text: str) -> str:
     """Return the text without control characters and terminal escape sequences."""
-    return _CONTROLS.sub("", _SEQUENCES.sub("", text.replace("\r\n", "\n")))
+    return _CONTROLS.sub("", without_sequences(text.replace("\r\n", "\n")))
 
 
 _CJK = "\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"

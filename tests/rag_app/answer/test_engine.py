@@ -152,6 +152,13 @@ def test_nothing_relevant_is_the_same_refusal_streaming_or_not(with_model):
     assert server.requests == [], "refused before any call"
 
 
+def test_escape_sequences_of_a_terminal_are_no_words_of_a_question():
+    asked = f"\x1b[200~\x1b[1;31m{ASKED}\x1b[0m\x1b[201~"
+    plain = engine(PLANT).query(ASKED)
+    for answer in (engine(PLANT).query(asked), asyncio.run(engine(PLANT).aquery(asked))):
+        assert (answer.question, str(answer)) == (ASKED, str(plain))
+
+
 def test_no_passage_at_all_is_a_refusal():
     assert CitedQueryEngine(FixedRetriever([])).query(ASKED).outcome == "refused"
 

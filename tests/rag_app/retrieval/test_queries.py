@@ -13,6 +13,13 @@ from rag_app.retrieval.queries import all_queries, clean_question
         ("Ｗｈａｔ　ｉｓ　ｉｔ？", "What is it?"),
         ("ﾎﾟﾝﾌﾟ", "ポンプ"),
         ("oﬃce\x00\ud800", "office"),
+        ("\x1b[31mWhat\x1b[0m is it?", "What is it?"),
+        ("\x9b1;31mWhat\x9bm is it?", "What is it?"),
+        ("\x1b[200~What is it?\x1b[201~", "What is it?"),
+        ("\x1b]0;a title\x07What is it?", "What is it?"),
+        ("\x9d0;a title\x9cWhat is it?", "What is it?"),
+        ("\x1b]8;;http://a.org\x1b\\What\x1b]8;;\x1b\\ is it?", "What is it?"),
+        ("\x1bPq payload\x1b\\What\x1b(B is it?", "What is it?"),
     ],
 )
 def test_a_question_is_searched_in_one_form(given, searched):
@@ -20,8 +27,9 @@ def test_a_question_is_searched_in_one_form(given, searched):
 
 
 def test_an_empty_question_raises():
-    with pytest.raises(ConfigError, match="empty"):
-        clean_question("\x00 \u3000")
+    for question in ("\x00 \u3000", "\x1b[31m\x1b[0m", "\x1b]0;a title\x07"):
+        with pytest.raises(ConfigError, match="empty"):
+            clean_question(question)
 
 
 def test_generated_queries_that_say_the_same_are_left_out():
