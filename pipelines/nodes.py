@@ -18,6 +18,7 @@ from llama_index.core.schema import (
 
 from pipelines.documents import DOCUMENT_KEYS, page_map
 from pipelines.page_map import Page, pages_of
+from pipelines.rows import noted_row_share
 from pipelines.scripts import script_of
 from pipelines.splitting import Span
 from pipelines.structure import structure_of
@@ -87,6 +88,7 @@ class NodeMaker:
             "title": source.get("title", ""),
             "heading": self.structure.heading_at(self.text, span[0]),
             "script": script_of(text),
+            **(noted_row_share(self.structure.lines, span) if kind == "parent" else {}),
         }
 
 

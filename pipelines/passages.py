@@ -21,7 +21,9 @@ from llama_index.core.schema import (
 from pipelines.documents import hidden_keys, metadata_for_hash, printable_names
 from pipelines.errors import ConfigError
 from pipelines.file_names import storable
+from pipelines.lines import classify
 from pipelines.nodes import hidden_from_llm, node_id, text_hash
+from pipelines.rows import ROW_SHARE, noted_row_share
 from pipelines.scripts import script_of
 from pipelines.splitting import Span
 from pipelines.text import sanitise
@@ -146,6 +148,8 @@ def _adopted(
 
 def _passage(node: BaseNode, text: str, span: Span, document: Document) -> TextNode:
     metadata = _metadata(node.metadata, "passage", text, _pages(node))
+    metadata.pop(ROW_SHARE, None)  # what another index noted of another text
+    metadata |= noted_row_share(classify(text), (0, len(text)))
     digest = document.metadata["content_hash"]
     return TextNode(
         id_=node.node_id if _chosen(node) else node_id(digest, "", "passage", {}, span, text),

@@ -31,6 +31,7 @@ class Structure:
         sentences: spans in order, of at most 128 tokens each.
         headings: spans of the headings of sections, in order; not those inside tables.
         ranks: where the text may be cut, the best kind of break first.
+        lines: in order, each with its kind.
     """
 
     tokens: TokenOffsets
@@ -38,6 +39,7 @@ class Structure:
     sentences: list[Span]
     headings: list[Span]
     ranks: tuple[Breaks, ...]
+    lines: Sequence[Line]
 
     def heading_at(self, text: str, offset: int) -> str:
         """Return the nearest heading that starts at or above an offset; ``""`` if none."""
@@ -53,7 +55,7 @@ def structure_of(text: str) -> Structure:
     whole = whole_sentences(text, lines)
     sentences = bounded(text, whole, tokens, MAX_SENTENCE_TOKENS)
     ranks = _ranks(text, lines, sentences)
-    return Structure(tokens, whole, sentences, _sections(text, lines), ranks)
+    return Structure(tokens, whole, sentences, _sections(text, lines), ranks, lines)
 
 
 def _sections(text: str, lines: Sequence[Line]) -> list[Span]:

@@ -131,7 +131,7 @@ _RULES: Mapping[str, _Rule] = {
     "timeout": _number(bounds.TIMEOUT, optional=False),
     "question": _Rule(_is(str, QueryBundle), "a text", "", False),
     "password": _Rule(_is(str), "a text", "it opens encrypted PDFs", secret=True),
-    "prefer_documents": _Rule(_is(bool), "True, False or None"),
+    **dict.fromkeys(("prefer_documents", "prefer_tables"), _Rule(_is(bool), "True, False or None")),
     **dict.fromkeys(("exist_ok", "prune", "strict", "streaming", "verify"), _FLAG),
 }
 

@@ -48,6 +48,7 @@ def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexC
         terms=DEFAULT.fingerprint(),
         parent_size=settings.parent_size,
         window=settings.window,
+        row_shares=True,
     )
 
 

@@ -64,7 +64,7 @@ Input = str | Path | Document | BaseNode
 # What as_query_engine and explain hand on, beside strategy, llm and callback_manager.
 RETRIEVER_ARGUMENTS = (
     *("similarity_top_k", "depth", "filters", "prefer_documents", "queries", "strict", "origin"),
-    "node_postprocessors",
+    *("prefer_tables", "node_postprocessors"),
 )
 
 BYTES_PER_MB = 1_000_000
@@ -428,6 +428,7 @@ class Index:
         depth: int | None = None,
         filters: MetadataFilters | None = None,
         prefer_documents: bool | None = None,
+        prefer_tables: bool | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         queries: int = 1,
         llm: LLM | None = None,
@@ -444,6 +445,8 @@ class Index:
             depth: how many passages each arm ranks; None: as the strategy says.
             filters: which passages are searched.
             prefer_documents: prefer documents that the question names; None: the setting.
+            prefer_tables: prefer passages with tables where the question asks for a quantity;
+                None: the setting.
             node_postprocessors: LlamaIndex postprocessors (rerankers, filters) that choose the k
                 best of the first passages (30; ``Strategy.rerank_depth``); None: the one that
                 the settings or the strategy name; empty: none.
@@ -465,6 +468,7 @@ class Index:
             depth=depth,
             filters=filters,
             prefer_documents=prefer_documents,
+            prefer_tables=prefer_tables,
             node_postprocessors=node_postprocessors,
             queries=queries,
             llm=llm,
@@ -483,6 +487,7 @@ class Index:
         depth: int | None = None,
         filters: MetadataFilters | None = None,
         prefer_documents: bool | None = None,
+        prefer_tables: bool | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         queries: int = 1,
         llm: LLM | None = None,
@@ -499,6 +504,7 @@ class Index:
             depth=depth,
             filters=filters,
             prefer_documents=prefer_documents,
+            prefer_tables=prefer_tables,
             node_postprocessors=node_postprocessors,
             queries=queries,
             llm=llm,
@@ -509,6 +515,7 @@ class Index:
         )
         chosen = self._strategy(strategy)
         prefer = self._settings.prefer_documents if prefer_documents is None else prefer_documents
+        tables = self._settings.prefer_tables if prefer_tables is None else prefer_tables
         return StrategyRetriever(
             self._store,
             chosen,
@@ -521,6 +528,7 @@ class Index:
             query_generator=self._query_generator(queries, llm),
             # What the strategy itself leaves out stays out.
             prefer_documents=None if prefer else False,
+            prefer_tables=None if tables else False,
             node_postprocessors=node_postprocessors,
             strict=strict,
             origin=origin,

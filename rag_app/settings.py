@@ -110,6 +110,8 @@ class Settings(BaseModel):
         strategy: how to search.
         similarity_top_k: passages returned.
         prefer_documents: whether documents named in the question come first.
+        prefer_tables: whether passages with tables come first where the question asks for a
+            quantity.
         presets: named groups of retrieval options.
         rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses the passages;
             None: what the strategy names; ``none``: no postprocessor.
@@ -152,6 +154,7 @@ class Settings(BaseModel):
     strategy: Annotated[str, FOUND_MAY_SET] = Field(default="hybrid", min_length=1)
     similarity_top_k: Annotated[int, _in(bounds.PASSAGES), FOUND_MAY_SET] = 5
     prefer_documents: Annotated[bool, FOUND_MAY_SET] = True
+    prefer_tables: Annotated[bool, FOUND_MAY_SET] = True
     presets: Annotated[dict[str, dict[str, Any]], FOUND_MAY_SET] = Field(default_factory=dict)
     rerank: Annotated[str | None, OWNER_SETS] = None
     llm: Annotated[str | None, OWNER_SETS] = None

@@ -79,9 +79,10 @@ def key_of(contents: Collection[str], settings: Settings, pipelines: Sequence[st
     decisive = settings.model_dump(mode="json", include=set(_DECISIVE))
     built = sorted(pipelines)
     from pipelines.analysers import fingerprints
+    from pipelines.rows import ROW_SHARE
 
-    # After an upgrade of an analyser the file is read again.
-    built += [fingerprint for _, fingerprint in fingerprints(built)]
+    # After an upgrade of an analyser, or of what is noted of passages, the file is read again.
+    built += [*(fingerprint for _, fingerprint in fingerprints(built)), ROW_SHARE]
     about = json.dumps([decisive, built], sort_keys=True)
     what = min(contents) if len(contents) == 1 else _digest("\n".join(sorted(contents)))
     return f"{what[:40]}-{_digest(about)[:12]}"

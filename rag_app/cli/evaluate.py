@@ -63,6 +63,7 @@ def evaluate(
         ),
     ] = None,
     no_prefer_documents: options.NoPreferDocuments = False,
+    no_prefer_tables: options.NoPreferTables = False,
     rerank: options.Rerank = None,
     embed_model: options.EmbedModel = None,
     json: options.Json = False,
@@ -81,6 +82,7 @@ def evaluate(
         verbose=verbose,
         config=config,
         prefer_documents=False if no_prefer_documents else None,
+        prefer_tables=False if no_prefer_tables else None,
         rerank=rerank,
         embed_model=embed_model,
     ) as current:

@@ -149,6 +149,14 @@ NoPreferDocuments = Annotated[
         help="Do not prefer the documents that the question names.",
     ),
 ]
+NoPreferTables = Annotated[
+    bool,
+    _option(
+        _SEARCH,
+        "--no-prefer-tables",
+        help="Do not prefer passages with tables where the question asks for a quantity.",
+    ),
+]
 Rerank = Annotated[
     str | None,
     _option(

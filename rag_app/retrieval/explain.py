@@ -75,6 +75,7 @@ class FusedRow:
 
     ``outcome``: ``returned``, ``merged`` (into the window of ``into``), ``missing``
     (the index does not hold its node) or ``below`` (after the k that were asked for).
+    ``row_factor``: what the sum of its shares was multiplied by, for its rows of tables.
     """
 
     rank: int
@@ -85,6 +86,7 @@ class FusedRow:
     pages: tuple[int, ...]
     outcome: str
     into: str
+    row_factor: float
     shares: tuple[Share, ...]
 
 
@@ -219,6 +221,7 @@ class _NodeLookup:
             pages=_pages(node),
             outcome=outcome,
             into=merged,
+            row_factor=item.factor,
             shares=tuple(
                 self._share(item.key, part.source, part.rank, part.value)
                 for part in item.contributions
@@ -296,6 +299,8 @@ def _fused_lines(rows: Sequence[FusedRow]) -> list[str]:
             where = _TIERS[share.tier]
             found = f"{share.arm} rank {share.rank}{where}: {_short(share.text)}"
             lines.append(f"        +{share.value:.4f}  {found}")
+        if row.row_factor != 1:
+            lines.append(f"        ×{row.row_factor:.4f}  for its rows of tables")
     return lines or ["  nothing"]
 
 

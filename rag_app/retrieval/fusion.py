@@ -40,6 +40,7 @@ class Contribution(NamedTuple):
 class Fused(NamedTuple):
     """One key with its score and where the score comes from.
 
+    ``factor`` is what the sum of them was multiplied by.
     ``votes`` holds source, rank and value of each contribution, one after the other: of
     the hundred and more keys of a query, few are asked for their contributions.
     """
@@ -47,6 +48,7 @@ class Fused(NamedTuple):
     key: str
     score: float
     votes: tuple[float, ...]
+    factor: float = 1.0
 
     @property
     def contributions(self) -> tuple[Contribution, ...]:

@@ -18,6 +18,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
+from pipelines.quantities import asks_for_quantity
 from rag_app import bounds
 from rag_app.bounds import shown
 from rag_app.query_gate import query_gate
@@ -28,10 +29,12 @@ from rag_app.retrieval.documents import Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
+from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
 from rag_app.retrieval.rankings import QueryVectors, Ranking, View
 from rag_app.retrieval.rerank import load_reranker, rerank
 from rag_app.retrieval.result import Degraded, RetrievalResult
+from rag_app.retrieval.row_weight import weigh_rows
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
@@ -67,6 +70,8 @@ class StrategyRetriever(BaseRetriever):
         query_generator: question → further questions that are searched as well.
         prefer_documents: prefer the documents that the question names; None: as the
             strategy says.
+        prefer_tables: prefer passages with tables where the question asks for a quantity;
+            None: as the strategy says.
         node_postprocessors: what reorders or filters the first ``rerank_depth`` passages of
             the strategy before the best k are taken; None: what the strategy names.
         strict: raise when a part of the strategy fails, instead of answering by the rest.
@@ -90,6 +95,7 @@ class StrategyRetriever(BaseRetriever):
         filters: MetadataFilters | None = None,
         query_generator: QueryGenerator | None = None,
         prefer_documents: bool | None = None,
+        prefer_tables: bool | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         strict: bool = False,
         origin: str = "",
@@ -101,6 +107,8 @@ class StrategyRetriever(BaseRetriever):
             chosen = replace(chosen, depth=depth)
         if prefer_documents is not None:
             chosen = replace(chosen, prefer_documents=prefer_documents)
+        if prefer_tables is not None:
+            chosen = replace(chosen, prefer_tables=prefer_tables)
         self._set_up((Member(store, embed_model, filters, origin),), chosen, similarity_top_k)
         self._strict = strict
         self._check(session)
@@ -226,8 +234,9 @@ class StrategyRetriever(BaseRetriever):
         while True:
             rankings = run(planned, depth, vectors)
             clock.lap("arms")
-            fused = fuse(self._strategy, rankings)
-            reading = read_candidates(fused, owners_of(rankings), wanted)
+            owners = owners_of(rankings)
+            fused = self._fused(question, rankings, owners)
+            reading = read_candidates(fused, owners, wanted)
             clock.lap("fusion")
             if not _wants_more(reading, rankings, wanted, depth):
                 break
@@ -252,6 +261,14 @@ class StrategyRetriever(BaseRetriever):
             timings_ms=clock.timings(),
             postprocessors=tuple(type(one).__name__ for one in self._postprocessors),
         )
+
+    def _fused(
+        self, question: str, rankings: Sequence[Ranking], owners: Mapping[str, View]
+    ) -> list[Fused]:
+        fused = fuse(self._strategy, rankings)
+        # Cosines and BM25 scores as they are can be below 0, and are shown as what they are.
+        weighable = self._strategy.prefer_tables and self._strategy.fusion != "max"
+        return weigh_rows(fused, owners) if weighable and asks_for_quantity(question) else fused
 
     def _wanted(self) -> int:
         """Return how many passages are read: k, or what the postprocessors choose from."""

@@ -70,6 +70,7 @@ class Strategy:
         fusion_k: the k of reciprocal rank fusion.
         depth: how many passages each arm ranks, at least as many as are asked for.
         prefer_documents: prefer the documents that the question names.
+        prefer_tables: prefer passages with tables where the question asks for a quantity.
         rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses from the
             first passages; empty: none.
         rerank_depth: how many passages it chooses from, ``depth`` at most.
@@ -81,6 +82,7 @@ class Strategy:
     fusion_k: float = 10.0
     depth: int = 50
     prefer_documents: bool = True
+    prefer_tables: bool = True
     rerank: str = ""
     rerank_depth: int = 30
 

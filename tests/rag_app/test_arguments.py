@@ -56,6 +56,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "timeout": (*NEVER, None, -1, "5", True, float("nan"), *HUGE),
     "question": (*NEVER, None, 5, ["x"], ""),
     "prefer_documents": (*NEVER, 1, "yes"),
+    "prefer_tables": (*NEVER, 1, "yes"),
     "node_postprocessors": (*NEVER, SimilarityPostprocessor(), ["cross-encoder"], "rerank", {}),
     "prompts": (SimpleNamespace(), b"bytes", 5, "", ["x"]),
     **dict.fromkeys(
@@ -175,7 +176,10 @@ def test_sources_names_and_inputs_of_no_kind_are_refused(
 
 
 def test_none_is_the_setting_where_an_argument_may_be_left_out(index: Index) -> None:
-    names = ("similarity_top_k", "depth", "filters", "prefer_documents", "llm", "callback_manager")
+    names = (
+        *("similarity_top_k", "depth", "filters", "prefer_documents", "prefer_tables"),
+        *("llm", "callback_manager"),
+    )
     retriever = index.as_retriever(None, **dict.fromkeys(names))
     assert retriever.similarity_top_k == index.settings.similarity_top_k
 

@@ -141,6 +141,7 @@ VALUES = {
     "strategy": '"bm25"',
     "similarity_top_k": "7",
     "prefer_documents": "false",
+    "prefer_tables": "false",
     "presets": '{wide = {base = "hybrid"}}',
     "rerank": '"package.module:Name"',
     "llm": '"like:x"',
@@ -157,7 +158,7 @@ VALUES = {
 }
 HARMLESS = {
     *("reader", "parent_size", "child_sizes", "window", "strategy", "similarity_top_k"),
-    *("prefer_documents", "presets"),
+    *("prefer_documents", "prefer_tables", "presets"),
 }
 
 

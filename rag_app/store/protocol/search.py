@@ -78,6 +78,14 @@ class SearchSnapshot(Protocol):
         """
         ...
 
+    def row_shares(self, passage_ids: Collection[str]) -> Mapping[str, float]:
+        """Return how much of each passage stands in rows of tables, 0 to 1, by id.
+
+        Passages without a table are left out; so are all of an index that was made before
+        it was noted (``IndexConfig.row_shares``).
+        """
+        ...
+
     def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:
         """Return fresh copies of the nodes that lead to a passage, by position."""
         ...

@@ -53,6 +53,7 @@ class IndexConfig:
         word_kinds: kinds whose terms are counted, and further lists of words: each a
             rule of its own over the parents.
         analysers: name and fingerprint of each further analyser that made a list of terms.
+        row_shares: whether it was noted of all passages how much of them stands in rows.
     """
 
     embed_model: str
@@ -72,6 +73,7 @@ class IndexConfig:
     vector_kinds: tuple[str, ...] = ("child-128", "child-256")
     word_kinds: tuple[str, ...] = ("parent",)
     analysers: tuple[tuple[str, str], ...] = ()
+    row_shares: bool = False
 
 
 @dataclass(frozen=True)

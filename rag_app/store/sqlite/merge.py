@@ -107,7 +107,11 @@ def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
                 hint="ingest the files of one of them again with the settings of the other, "
                 "or ask both without merging",
             )
-        merged = replace(merged, analysers=joined_analysers(merged, configs[name]))
+        merged = replace(
+            merged,
+            analysers=joined_analysers(merged, configs[name]),
+            row_shares=merged.row_shares and configs[name].row_shares,
+        )
         merged = with_kinds(
             merged, vectors=configs[name].vector_kinds, words=configs[name].word_kinds
         )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pipelines.errors import IndexDamagedError
 from pipelines.page_map import Page, pages_of
+from pipelines.rows import ROW_SHARE
 from rag_app.store.protocol import NodeSpan
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.codec import (
@@ -85,6 +86,16 @@ class NodeReader:
                 pages = tuple(number for number in numbers if number is not None)
                 document_id = self._content(content).document_id
                 found[unpack_id(node_id)] = NodeSpan(document_id, start, stop, pages)
+        return found
+
+    def row_shares(self, node_ids: Sequence[str]) -> dict[str, float]:
+        """Return what is noted of the rows of tables in passages, by id; 0 is left out."""
+        found = {}
+        for values in self._rows(_PLACES, node_ids):
+            self._check_node(values)
+            extra = json.loads(values[12] or "{}")
+            if share := extra.get("set", {}).get(ROW_SHARE):
+                found[unpack_id(values[0])] = float(share)
         return found
 
     def _rows(self, columns: str, node_ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:

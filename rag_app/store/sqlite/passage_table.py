@@ -11,11 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from pipelines.rows import ROW_SHARE
 from rag_app.store.array_types import Bools, Ints
 from rag_app.store.sqlite.codec import user_metadata
 
 CONTENT_KEYS = frozenset({"document_id", "file_name", "file_path", "title", "origin"})
 PAGE_KEYS = frozenset({"page", "page_label"})
+# Of a passage's own metadata, what no filter asks for.
+_NOT_ASKED_FOR = frozenset({"kind", ROW_SHARE})
+# Most passages of reports carry nothing else: no longer than this, nothing else fits in.
+_ONLY_ROWS = (len('{"set":{"row_share":0.123}}'), '{"set":{"row_share":*}}')
 _FAR = 1 << 40  # more characters than any document has: keeps contents apart in one number
 
 
@@ -138,10 +143,12 @@ def _own(sql: sqlite3.Connection, place: Mapping[int, int]) -> dict[int, dict[st
     found: dict[int, dict[str, Sequence[Any]]] = {}
     for row, extra in sql.execute(
         "SELECT node, extra FROM nodes WHERE passage = node AND extra IS NOT NULL"
+        " AND NOT (length(extra) <= ? AND extra GLOB ?)",
+        _ONLY_ROWS,
     ):
         own = json.loads(extra).get("set", {})
         values: dict[str, Sequence[Any]] = {
-            key: as_values(value) for key, value in own.items() if key != "kind"
+            key: as_values(value) for key, value in own.items() if key not in _NOT_ASKED_FOR
         }
         if "pages" in values:
             values["page"] = values.pop("pages")

@@ -40,6 +40,7 @@ K = TypeVar("K")
 S = TypeVar("S")
 T = TypeVar("T")
 _SEARCHES = 8  # of as many queries (one and those that a model wrote): each holds a score a row
+_MAX_ROW_SHARES = 50_000  # remembered between queries: some 10 MB
 
 
 class SqliteSnapshot:
@@ -146,6 +147,21 @@ class SqliteSnapshot:
     def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
         """Return where nodes lie that say what their document says there, by id."""
         return self._reader.spans(node_ids)
+
+    @explained
+    def row_shares(self, passage_ids: Collection[str]) -> Mapping[str, float]:
+        """Return how much of each passage stands in rows of tables, 0 to 1, by id."""
+        if not self._config.row_shares:
+            return {}
+        # Within a generation nothing changes: a passage is read once.
+        known: dict[str, float] = self._remember("row_shares", dict)
+        found = {one: known[one] for one in passage_ids if one in known}
+        if new := [one for one in passage_ids if one not in found]:
+            read = dict.fromkeys(new, 0.0) | self._reader.row_shares(new)
+            found |= read
+            if len(known) < _MAX_ROW_SHARES:
+                known.update(read)
+        return {one: share for one, share in found.items() if share}
 
     @explained
     def children(self, passage_id: str, kind: str | None = None) -> list[BaseNode]:
