@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -291,7 +291,7 @@ class CitedQueryEngine(BaseQueryEngine):
         return StreamedAnswer(deltas, lambda _: answer, answer.source_nodes)
 
     def _astreamed(self, answer: Answer) -> AsyncStreamedAnswer:
-        async def deltas() -> AsyncIterator[str]:
+        async def deltas() -> AsyncGenerator[str, None]:
             for piece in _pieces(answer):
                 yield piece
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import ExitStack, aclosing
 from typing import Any
 from weakref import WeakMethod
 
@@ -188,7 +188,7 @@ class AsyncStreamedAnswer(_Finished, AsyncStreamingResponse):
 
     def __init__(
         self,
-        deltas: AsyncIterator[str],
+        deltas: AsyncGenerator[str, None],
         finish: Callable[[str], Answer],
         source_nodes: list[NodeWithScore],
         held: ExitStack | None = None,
@@ -237,13 +237,14 @@ def _read(deltas: Iterator[str], finish: Callable[[str], Answer], progress: _Str
 
 
 async def _aread(
-    deltas: AsyncIterator[str], finish: Callable[[str], Answer], progress: _StreamState
+    deltas: AsyncGenerator[str, None], finish: Callable[[str], Answer], progress: _StreamState
 ) -> Any:
     try:
         with progress.held:
-            async for delta in deltas:
-                progress.partial += delta
-                yield delta
+            async with aclosing(deltas):
+                async for delta in deltas:
+                    progress.partial += delta
+                    yield delta
             answer = await asyncio.to_thread(finish, progress.partial)
     except Exception as error:
         progress.error = error

@@ -12,8 +12,8 @@ import ssl
 import time
 import weakref
 import zlib
-from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from contextvars import ContextVar
 from functools import cache
 from typing import Any
@@ -21,8 +21,9 @@ from typing import Any
 import httpcore
 import httpx
 
-from pipelines.errors import LLMError, LLMServerError, LLMTimeoutError
+from pipelines.errors import LLMServerError, LLMTimeoutError
 from rag_app.models.closing import note_response
+from rag_app.models.connections import HeldBackend, held_by, holder
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 MAX_SECONDS = 600.0
@@ -58,11 +59,8 @@ def bounded_client(
         verify=_certificates(),
     )
     client.total = total
+    _wrap_backends(client, _Backend)
     transports = [client._transport, *filter(None, client._mounts.values())]
-    for transport in transports:
-        pool = getattr(transport, "_pool", None)
-        if pool is not None:
-            pool._network_backend = _Backend(pool._network_backend)
     # Gives its connections back when nobody holds it any more. Not by ``__del__``: in a
     # reference cycle, and the clients of models are in one, a socket may be collected first.
     weakref.finalize(client, _close, transports)
@@ -87,7 +85,7 @@ def bounded_async_client(
         note_response(response)
         if isinstance(response.stream, httpx.AsyncByteStream):
             body = _Body(response, limit, total)
-            response.stream = _AsyncCounted(response.stream, body)
+            response.stream = _AsyncCounted(response.stream, body, holder())
 
     client = _AsyncClient(
         timeout=timeout,
@@ -98,7 +96,15 @@ def bounded_async_client(
         limits=httpx.Limits(max_keepalive_connections=0),
     )
     client.total = total
+    _wrap_backends(client, HeldBackend)
     return client
+
+
+def _wrap_backends(client: httpx.Client | httpx.AsyncClient, wrap: Callable[[Any], Any]) -> None:
+    for transport in [client._transport, *client._mounts.values()]:
+        pool = getattr(transport, "_pool", None)
+        if pool is not None:
+            pool._network_backend = wrap(pool._network_backend)
 
 
 class _Client(httpx.Client):
@@ -115,11 +121,16 @@ class _AsyncClient(httpx.AsyncClient):
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request; its headers too must be there before the deadline."""
+        connections = AsyncExitStack()
         try:
-            async with asyncio.timeout(self.total):
-                return await super().send(request, **options)
-        except TimeoutError:
-            raise _too_late(self.total) from None
+            with held_by(connections):
+                async with asyncio.timeout(self.total):
+                    return await super().send(request, **options)
+        except BaseException as error:
+            await connections.aclose()
+            if isinstance(error, TimeoutError):
+                raise _too_late(self.total) from None
+            raise
 
 
 def _begin(request: httpx.Request) -> None:
@@ -265,32 +276,35 @@ class _Counted(httpx.SyncByteStream):
 
 
 class _AsyncCounted(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream, body: _Body) -> None:
+    def __init__(
+        self, stream: httpx.AsyncByteStream, body: _Body, connections: AsyncExitStack
+    ) -> None:
         self._stream = stream
         self._body = body
+        self._connections = connections
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         chunks = aiter(self._stream)
-        while True:
-            try:
-                async with asyncio.timeout(max(0.0, self._body.until - time.monotonic())):
-                    chunk = await anext(chunks, None)
-            except TimeoutError:
-                await self.aclose()
-                raise _too_late(self._body.total) from None
-            if chunk is None:
-                return
-            try:
-                pieces = list(self._body.pieces(chunk))
-            except LLMError:
-                # Now, while the loop runs: its end would find an open connection.
-                await self.aclose()
-                raise
-            for piece in pieces:
-                yield piece
+        try:
+            while (chunk := await self._next(chunks)) is not None:
+                for piece in self._body.pieces(chunk):
+                    yield piece
+        finally:
+            # Now, while the loop runs: its end would find an open connection.
+            await self.aclose()
+
+    async def _next(self, chunks: AsyncIterator[bytes]) -> bytes | None:
+        try:
+            async with asyncio.timeout(max(0.0, self._body.until - time.monotonic())):
+                return await anext(chunks, None)
+        except TimeoutError:
+            raise _too_late(self._body.total) from None
 
     async def aclose(self) -> None:
-        await self._stream.aclose()
+        try:
+            await self._stream.aclose()
+        finally:
+            await self._connections.aclose()
 
 
 def _too_late(total: float) -> LLMTimeoutError:

@@ -8,19 +8,18 @@ model writes on for nobody until then.
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator, Iterator
-from contextlib import aclosing, closing, contextmanager
+from contextlib import AsyncExitStack, aclosing, closing, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
 import httpx
 
-_opened: ContextVar[list[httpx.Response] | None] = ContextVar("opened", default=None)
+_noting_lists: ContextVar[tuple[list[httpx.Response], ...]] = ContextVar("noting", default=())
 
 
 def note_response(response: httpx.Response) -> None:
-    """Remember a response for the stream that is being opened, if one is."""
-    opened = _opened.get()
-    if opened is not None:
+    """Remember a response for the stream that is being opened, and for those around it."""
+    for opened in _noting_lists.get():
         opened.append(response)
 
 
@@ -46,7 +45,7 @@ def closed_with_reader(pieces: Generator[Any, None, None]) -> Generator[Any, Non
 async def aclosed_with_reader(pieces: AsyncGenerator[Any, None]) -> AsyncGenerator[Any, None]:
     """Do the same as :func:`closed_with_reader` without blocking."""
     opened: list[httpx.Response] = []
-    async with aclosing(pieces):
+    async with aclosing(pieces), AsyncExitStack() as responses:
         try:
             with _noting(opened):
                 first = await anext(pieces, None)
@@ -56,13 +55,13 @@ async def aclosed_with_reader(pieces: AsyncGenerator[Any, None]) -> AsyncGenerat
                     yield piece
         finally:
             for response in opened:
-                await response.aclose()
+                responses.push_async_callback(response.aclose)
 
 
 @contextmanager
 def _noting(opened: list[httpx.Response]) -> Iterator[None]:
-    token = _opened.set(opened)
+    token = _noting_lists.set((*_noting_lists.get(), opened))
     try:
         yield
     finally:
-        _opened.reset(token)
+        _noting_lists.reset(token)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import gc
 import gzip
 import json
 import socket
@@ -11,7 +9,7 @@ import socketserver
 import threading
 import tracemalloc
 import zlib
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
@@ -23,9 +21,9 @@ from rag_app.models.bounded_http import MAX_BODY_BYTES
 from rag_app.models.llm.calls import ReplyStream, achat, chat
 from rag_app.models.llm.client import load_llm
 from rag_app.settings import load_settings
+from tests.support.connections import run_closing
 
 MB = 1 << 20
-MAX_LOOP_TURNS = 20
 KEY = "sk-secret-0123456789"
 HELLO = [ChatMessage(content="hello")]
 OK = {
@@ -102,7 +100,7 @@ def asked_async(llm: LLM) -> str:
     async def ask() -> str:
         return (await achat(llm, HELLO)).text
 
-    return asyncio.run(settled(ask()))
+    return run_closing(ask())
 
 
 def streamed(llm: LLM) -> str:
@@ -113,29 +111,10 @@ def streamed_async(llm: LLM) -> str:
     async def collect() -> str:
         return "".join([piece async for piece in ReplyStream(llm, HELLO)])
 
-    return asyncio.run(settled(collect()))
-
-
-async def settled(work: Coroutine[None, None, str]) -> str:
-    """Let connections that were closed leave the loop before it ends, as they need a turn of it."""
-    try:
-        return await work
-    finally:
-        for _ in range(MAX_LOOP_TURNS):
-            await asyncio.sleep(0)
+    return run_closing(collect())
 
 
 WAYS = [asked, asked_async, streamed, streamed_async]
-# Seen once in six runs of this module on a busy machine, and not explained: a connection of
-# an asynchronous client that the collector found open. What a test here leaves is collected
-# here, so that no other test is blamed for it.
-pytestmark = pytest.mark.filterwarnings("ignore:.*unclosed transport")
-
-
-@pytest.fixture(autouse=True)
-def collected() -> Iterator[None]:
-    yield
-    gc.collect()
 
 
 def packed(coding: str, body: bytes) -> Script:

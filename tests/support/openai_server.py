@@ -150,7 +150,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", 0))
-        request = self._record(json.loads(self.rfile.read(length)))
+        body = self.rfile.read(length)
+        if len(body) < length:
+            return  # the client has gone
+        request = self._record(json.loads(body))
         behaviour = self.owner.next(request)
         match behaviour:
             case Stall():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing
 from dataclasses import replace
 
 from llama_index.core.llms.llm import LLM
@@ -100,11 +101,12 @@ class Generation:
         if last := self._close():
             yield last
 
-    async def astream(self) -> AsyncIterator[str]:
+    async def astream(self) -> AsyncGenerator[str, None]:
         """Do the same as :meth:`stream` without blocking."""
-        async for delta in self._stream:
-            if shown := self._shown(delta):
-                yield shown
+        async with aclosing(aiter(self._stream)) as deltas:
+            async for delta in deltas:
+                if shown := self._shown(delta):
+                    yield shown
         if last := self._close():
             yield last
 

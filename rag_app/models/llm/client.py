@@ -79,6 +79,15 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
         """Return what LlamaIndex tells its observers: no key, and no question to the server."""
         return {"class_name": self.class_name(), "model": self.model}
 
+    async def astream_chat(
+        self, messages: Sequence[ChatMessage], **kwargs: Any
+    ) -> ChatResponseAsyncGen:
+        """Stream an answer; whoever closes the stream closes its connection before that returns.
+
+        LlamaIndex leaves the end of the generator within its own to the event loop.
+        """
+        return aclosed_with_reader(await super().astream_chat(messages, **kwargs))
+
     def _stream_chat(self, messages: Sequence[ChatMessage], **kwargs: Any) -> ChatResponseGen:
         return closed_with_reader(super()._stream_chat(messages, **kwargs))
 
