@@ -1,4 +1,4 @@
-"""Intervals of a mean by the bootstrap over questions.
+"""Bootstrap confidence intervals of a mean over questions.
 
 B. Efron, R. Tibshirani, "An Introduction to the Bootstrap", 1993, chapter 13
 (percentile interval). Paired: the differences per question are resampled.
@@ -15,20 +15,20 @@ import numpy as np
 from pipelines.errors import ConfigError
 
 RESAMPLES = 2000
-# So many numbers are drawn at once: 32 MB.
-_DRAWS = 4_000_000
+# Numbers drawn at a time: 32 MB.
+_MAX_DRAWS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A mean and the interval that holds it with the given confidence."""
+    """A mean and its confidence interval."""
 
     mean: float
     low: float
     high: float
 
     def to_dict(self) -> dict[str, float]:
-        """Return the three numbers by name."""
+        """Return mean, low and high by name."""
         return {"mean": self.mean, "low": self.low, "high": self.high}
 
     def __format__(self, spec: str) -> str:
@@ -59,7 +59,7 @@ def interval(
 def _resampled_means(
     data: np.ndarray[tuple[int], np.dtype[np.float64]], rng: np.random.Generator, resamples: int
 ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    rows = max(1, _DRAWS // len(data))
+    rows = max(1, _MAX_DRAWS // len(data))
     parts = [
         data[rng.integers(len(data), size=(min(rows, resamples - done), len(data)))].mean(axis=1)
         for done in range(0, resamples, rows)

@@ -1,6 +1,6 @@
-"""The measures of one ranked list, and how a list of nodes becomes one.
+"""The measures of one ranked list, and how a list of nodes is judged.
 
-A list is judged as positions, each with the relevant items found there. Three
+A list becomes positions, each with the relevant items found there. Three
 kinds of evidence give three kinds of items: pages (a position is a passage and
 may hold several), ids (passages are first collapsed to distinct documents), an
 answer string (one item, held by each passage that contains it).
@@ -30,7 +30,7 @@ class Judged:
 
     Attributes:
         found: relevant items at each position, best first.
-        gains: what each relevant item is worth, above 0.
+        gains: the gain of each relevant item, above 0.
     """
 
     found: tuple[frozenset[str], ...]
@@ -68,7 +68,7 @@ class Judged:
 
 
 def judge(question: Question, nodes: Sequence[NodeWithScore]) -> Judged:
-    """Return the list of nodes judged by the evidence that the question has."""
+    """Return a list of nodes judged by the question's evidence."""
     if question.pages:
         return _by_page(question, nodes)
     if question.documents:
@@ -82,7 +82,7 @@ def judge(question: Question, nodes: Sequence[NodeWithScore]) -> Judged:
 def pages_of(node: BaseNode) -> list[tuple[str, int]]:
     """Return (file name, physical page) of each page that a node lies on.
 
-    Nodes that are not ours may have ``page_label`` alone; digits are taken as the page.
+    Other nodes may have only a ``page_label``; digits in it are taken as the page.
     """
     file = PurePath(
         str(node.metadata.get("file_name") or node.metadata.get("file_path") or "")
@@ -95,11 +95,11 @@ def pages_of(node: BaseNode) -> list[tuple[str, int]]:
 
 
 def coverage(evidence: Iterable[str], read: Iterable[str]) -> float:
-    """Return the share of the evidence's words that stand in what is read.
+    """Return the share of the evidence's words that are in the text that is read.
 
-    A word stands there when one of the runs of four words that it is part of
-    does (in Japanese and Chinese: characters). Layout and page furniture differ
-    between readers; runs of four words hardly do.
+    A word is in it when one of the runs of four words around it is (of four characters
+    in Japanese and Chinese). Layout, running heads and feet differ between readers;
+    runs of four words hardly do.
     """
     held: set[tuple[str, ...]] = set()
     for text in read:

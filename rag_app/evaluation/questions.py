@@ -1,15 +1,15 @@
 """Questions with known evidence: one JSON object per line.
 
-Keys: ``question``; ``id`` (else the line's number); and what proves that the
-right thing was found, the first that is there:
+Keys: ``question``; ``id`` (else the line's number); and the evidence by which a
+result is judged, the first of these:
 
 - ``evidence``: ``[{"file": …, "page": …, "text": …}]``, pages counted from 1;
   ``text`` (the words that answer) is optional,
 - ``documents`` or ``passages``: ids, as a list or as ``{id: gain}``,
 - ``answers`` (or ``answer``): strings that a right passage contains.
 
-Other keys are left alone. A question with none of these has no answer in the
-documents; it is counted, not measured.
+Other keys are ignored. A question without evidence has no answer in the documents;
+it is counted, not measured.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Question:
 
     @property
     def measurable(self) -> bool:
-        """Tell whether anything is known of what is right."""
+        """Tell whether the question has evidence."""
         return bool(self.pages or self.documents or self.passages or self.answers)
 
 
@@ -54,7 +54,7 @@ def load_questions(path: Path | str) -> list[Question]:
     """Return the questions of a JSON Lines file.
 
     Raises:
-        ConfigError: the file cannot be read, or a line is wrong; both are named.
+        ConfigError: the file cannot be read, or a line is wrong; the error names both.
     """
     try:
         lines = Path(path).read_text(encoding="utf-8-sig").splitlines()

@@ -1,4 +1,4 @@
-"""What was measured: per question, in the mean with intervals, and compared in pairs."""
+"""Results of an evaluation: per question, means with intervals, and paired differences."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class QuestionResult:
     """The measures of one question.
 
     Attributes:
-        id, question: as given.
+        id, question: from the file of questions.
         values: measure (``recall@5``, ``mrr@10``, ``tokens@5``) → value.
         seconds: how long the retriever took.
     """
@@ -40,7 +40,7 @@ class EvaluationReport:
     """One retriever on one set of questions.
 
     Attributes:
-        name: what was measured.
+        name: of the retriever.
         results: one per measured question, in their order.
         skipped: ids of questions without evidence.
         seed, resamples: of the bootstrap.
@@ -88,7 +88,7 @@ class EvaluationReport:
         }
 
     def table(self, measures: Sequence[str] | None = None) -> str:
-        """Return the means with their intervals as plain text, a measure a line."""
+        """Return the means with their intervals as plain text, one measure on a line."""
         chosen = list(measures or self.measures)
         width = max((len(measure) for measure in chosen), default=0)
         lines = [f"{measure:<{width}}  {self.mean(measure):.3f}" for measure in chosen]
@@ -101,9 +101,9 @@ def compare(
     """Return the paired difference ``ours - theirs`` of each measure, with its interval.
 
     Args:
-        ours: the one whose values count positive.
-        theirs: of the same questions.
-        measures: what to compare; None: all that both have for the same questions
+        ours: the report whose better values give positive differences.
+        theirs: another report, of the same questions.
+        measures: which to compare; None: all that both have for the same questions
             (a retriever that finds nothing has no pages per passage).
 
     Raises:

@@ -1,4 +1,4 @@
-"""Ask every question once and measure what comes back."""
+"""Evaluation: ask every question once and measure the results."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def evaluate(
     ``coverage@k`` (their share inside what is read) and ``covered@k`` (1 when
     that is 80 % or more). Per budget of B tokens ``recall_in_B``, ``passages_in_B``
     and the two of coverage: passages are read whole, in order, until the next one
-    does not fit; the first is always read. Let the retriever return enough of them.
+    does not fit; the first is always read. The retriever should return enough of them.
 
-    A retriever of ours runs strict: an arm that fails ends the evaluation.
+    Our own retrievers run in strict mode: an arm that fails ends the evaluation.
 
     >>> from rag_app.evaluation import Question
     >>> question = Question("What is the lead time?", id="1", pages=(("report.pdf", 2),))
@@ -59,9 +59,9 @@ def evaluate(
     Args:
         retriever: any LlamaIndex ``BaseRetriever``.
         questions: those without evidence are counted, not measured.
-        name: what the report calls the retriever; else its class.
-        ks: how many passages are looked at.
-        budgets: tokens, by the tokenizer that chunks the passages.
+        name: the retriever's name in the report; by default its class.
+        ks: numbers of passages to measure at.
+        budgets: in tokens of the tokenizer that chunks the passages.
         page_text: text of a page by file name and number: the evidence where a
             question names pages and not their words.
         seed: of the bootstrap.
@@ -150,7 +150,7 @@ def _measure(
 
 
 def _fitting(tokens: Sequence[int], budget: int) -> int:
-    """Return how many passages are read whole within the budget, one at least."""
+    """Return how many passages fit into the budget as a whole, at least one."""
     used = 0
     for count, size in enumerate(tokens):
         used += size

@@ -1,8 +1,8 @@
-"""Streams whose connection ends with their reader, not with the garbage collector.
+"""Streams that close their connection when their reader stops, not when they are collected.
 
-The client's object of a stream is part of a reference cycle: a reader that stops
-early leaves it, and the connection, open until the collector comes by, and the
-model writes on for nobody until then.
+The client's stream object is part of a reference cycle: when a reader stops early,
+the connection stays open until a garbage collection, and the model writes on for
+nobody until then.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ def note_response(response: httpx.Response) -> None:
 
 
 def closed_with_reader(pieces: Generator[Any, None, None]) -> Generator[Any, None, None]:
-    """Yield the pieces of a request that is sent with the first; close its response at the end.
+    """Yield the pieces of a response and close it at the end; the first one sends the request.
 
     Args:
-        pieces: what a client makes of a streamed response.
+        pieces: a client's iterator over a streamed response.
     """
     opened: list[httpx.Response] = []
     with closing(pieces):

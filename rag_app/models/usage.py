@@ -1,4 +1,4 @@
-"""What calls to a language model gave and cost."""
+"""Replies of a language model, and the tokens that they cost."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What a model wrote.
+    """A reply of a model.
 
     Attributes:
         text: the whole answer, without lone surrogates and control characters.
-        prompt_tokens, completion_tokens: as the server counted, else by cl100k.
-        estimated: whether the counts are ours.
-        cut: whether the model stopped at its limit of tokens.
-        calls: requests that were sent, the failed one included.
+        prompt_tokens, completion_tokens: counted by the server, else by cl100k.
+        estimated: whether the counts are by cl100k.
+        cut: whether the model stopped at its maximum of tokens.
+        calls: requests that were sent, failed ones included.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Reply:
 
 @dataclass
 class Meter:
-    """What all calls within one ``with metered()`` cost."""
+    """The cost of all calls within one ``with metered()``."""
 
     calls: int = 0
     prompt_tokens: int = 0
@@ -50,7 +50,7 @@ _meter: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 @contextmanager
 def metered() -> Iterator[Meter]:
-    """Count what the calls of this context cost, made by whatever code in between."""
+    """Count the cost of all calls in this context, by any code."""
     meter = Meter()
     token = _meter.set(meter)
     try:

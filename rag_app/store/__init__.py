@@ -1,4 +1,4 @@
-"""What is kept on disk: a small protocol, and SQLite in a folder behind it."""
+"""The store: a small protocol, and SQLite in a folder that implements it."""
 
 from __future__ import annotations
 

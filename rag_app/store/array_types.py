@@ -1,4 +1,4 @@
-"""What the arrays of a store hold."""
+"""Types of the arrays of a store."""
 
 from __future__ import annotations
 

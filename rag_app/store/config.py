@@ -1,4 +1,4 @@
-"""An index's configuration as JSON, and the comparison with what is wanted of it."""
+"""An index's configuration as JSON, and its comparison with a wanted one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rag_app.store.protocol import IndexConfig
 
 _TUPLES = frozenset({"scripts", "child_sizes", "kinds", "vector_kinds", "word_kinds"})
 
-# What may not differ, and what it is called to the user. The number format is
+# What may not differ, and its name in messages. The number format is
 # not part of a model's identity, and the kinds are a choice per index.
 _IDENTITY = {
     "embed_model": "embedding model",
@@ -35,7 +35,7 @@ def dump_config(config: IndexConfig) -> str:
 
 @lru_cache(maxsize=16)
 def load_config(text: str) -> IndexConfig:
-    """Read what :func:`dump_config` wrote; fields that are not known are left out.
+    """Read what :func:`dump_config` wrote; unknown fields are left out.
 
     Raises:
         IndexDamagedError: not JSON, or a field is missing.
@@ -49,7 +49,7 @@ def load_config(text: str) -> IndexConfig:
         return IndexConfig(**values)
     except (ValueError, TypeError, AttributeError) as error:
         raise IndexDamagedError(
-            f"the configuration of the index does not read: {error}",
+            f"the configuration of the index cannot be read: {error}",
             hint="restore the folder from a copy, or remove it and ingest again",
         ) from error
 

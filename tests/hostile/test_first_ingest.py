@@ -60,7 +60,7 @@ def test_an_empty_index_beside_one_that_is_not_is_no_error(rag, index, model, pl
 def test_a_folder_of_the_user_is_refused_with_a_hint_that_works(rag, pdfs):
     done = rag("ingest", pdfs, "--index", pdfs)
     assert done.code == 1
-    assert "holds other things ('crane.pdf', 'valve.pdf'), so no index is made in it" in done.err
+    assert "holds other files ('crane.pdf', 'valve.pdf'), so no index is made in it" in done.err
     hint = done.err.rsplit("such as ", 1)[1].removesuffix(")\n")
     assert rag("ingest", pdfs, "--index", hint).code == 0
 

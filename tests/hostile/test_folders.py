@@ -273,7 +273,7 @@ def test_a_pipe_in_an_index_is_refused_and_nobody_waits(tmp_path: Path, name: st
     index = filled(tmp_path / "index")
     (index / name).unlink()
     os.mkfifo(index / name)
-    with pytest.raises(IndexUnsafeError, match="no plain file"):
+    with pytest.raises(IndexUnsafeError, match="not a plain file"):
         open_store(index)
 
 
@@ -382,7 +382,7 @@ def test_a_folder_of_the_user_that_is_named_as_the_cache_is_left_as_it_is(
     mine = put(place, name)
     place.chmod(0o755)
     cache = IndexCache(place, limit_mb=0)
-    with pytest.raises(StoreError, match="holds other things"):
+    with pytest.raises(StoreError, match="holds other files"):
         cache.prepare()
     assert (cache.entries(), cache.trim(), cache.clear()) == ([], [], ([], []))
     assert mine.read_text() == "x"

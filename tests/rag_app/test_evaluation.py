@@ -205,7 +205,7 @@ def test_interval_covers_the_true_mean_about_as_often_as_it_says():
 
 
 def test_interval_drawn_in_parts_is_as_long_as_asked(monkeypatch):
-    monkeypatch.setattr("rag_app.evaluation.bootstrap._DRAWS", 10)
+    monkeypatch.setattr("rag_app.evaluation.bootstrap._MAX_DRAWS", 10)
     assert interval([0.0, 1.0, 2.0], resamples=50).low >= 0
 
 

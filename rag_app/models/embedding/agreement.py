@@ -1,7 +1,7 @@
-"""Does a runtime compute the model's vectors? Asked once per model, runtime and machine.
+"""Checks that a runtime computes the model's vectors: once per model, runtime and machine.
 
 The reference is torch through sentence-transformers; for the default model its
-vectors are shipped, so that no torch is imported to ask.
+vectors are shipped, so that the check needs no torch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from rag_app.models.embedding.runtime import Vectors, import_openvino
 _log = logging.getLogger(__name__)
 
 MIN_COSINE = 0.995
-# Raised when the graph or the sentences change: what was found before no longer counts.
+# Raised when the graph or the sentences change: earlier results no longer count.
 _VERSION = 1
 SENTENCES = (
     "The lead time for part AX-4471 is six weeks from the date of the order.",
@@ -40,11 +40,11 @@ SENTENCES = (
 
 
 def check_agreement(engine: Engine, cache_dir: Path, *, required: bool = True) -> None:
-    """Check an engine against the reference, once; remember what was found.
+    """Check an engine against the reference, once, and store the result.
 
     Args:
         engine: what is to be checked.
-        cache_dir: where the finding is kept.
+        cache_dir: where the result is stored.
         required: False: an engine that cannot be checked, because torch is not
             installed, is used with a warning.
 
@@ -71,7 +71,7 @@ def check_agreement(engine: Engine, cache_dir: Path, *, required: bool = True) -
 
 
 def least_cosine(engine: Engine) -> float:
-    """Return the least cosine between the engine's and the reference's vectors."""
+    """Return the smallest cosine between the engine's and the reference's vectors."""
     reference = shipped_vectors(engine.config.folder.fingerprint)
     if reference is None or engine.config.recipe.max_tokens != _shipped_length(engine):
         reference = reference_vectors(engine)
@@ -98,7 +98,7 @@ def reference_vectors(engine: Engine) -> Vectors:
 
 
 def shipped_vectors(fingerprint: str) -> Vectors | None:
-    """Return the reference's vectors that come with the program, for these weights."""
+    """Return the reference vectors that are shipped for these weights."""
     resource = files("rag_app.models.embedding") / "vectors" / f"{fingerprint[:16]}.npy"
     if not resource.is_file():
         return None
@@ -120,7 +120,7 @@ def _remembered(path: Path) -> float | None:
 
 
 def _key(engine: Engine) -> str:
-    """Name all that decides the finding: weights, files around them, runtime, machine."""
+    """Return all that decides the result: weights, files around them, runtime, machine."""
     config = engine.config
     parts = {
         "version": _VERSION,

@@ -1,4 +1,4 @@
-"""A BERT encoder built straight from its weights as an OpenVINO graph: no torch, no export.
+"""A BERT encoder built directly from its weights as an OpenVINO graph: no torch, no export.
 
 Devlin et al. 2019 (https://arxiv.org/abs/1810.04805), post-norm as in the original;
 RoBERTa (Liu et al. 2019) differs in how positions are counted. Shapes: B texts,
@@ -46,7 +46,7 @@ def build_encoder(
     Args:
         config: the model's ``config.json``.
         weights: its tensors, under transformers' names.
-        pooling: which token vectors become the text's.
+        pooling: which token vectors are combined into the text's.
 
     Raises:
         UnsupportedModelError: a tensor is missing or has another shape.
@@ -94,7 +94,7 @@ class _Builder:
         if self.config["model_type"] in _ROBERTA:
             padding = np.int32(self.config.get("pad_token_id", 1))
             return ops.add(ops.multiply(counted, mask), ops.constant(padding))
-        # Padding stands at the end: its rows are masked, they need only exist.
+        # Padding is at the end: its rows are masked, and only have to exist.
         return ops.subtract(counted, ops.constant(np.int32(1)))
 
     def _attention_bias(self, mask: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Any transformer → a graph for OpenVINO, by way of torch: once per model, then kept.
+"""Any transformer → a graph for OpenVINO, converted by torch once per model, then cached.
 
 For architectures that ``bert`` does not build. Importing torch and tracing takes
 seconds; later starts read the kept graph alone.
@@ -28,14 +28,14 @@ _NAME = re.compile(r"[0-9a-f]{32}")  # of the folder of a graph
 
 
 def converted_graph(folder: ModelFolder, cache_dir: Path, *, limit_mb: int) -> Path:
-    """Return the graph of a model's transformer, converted now if it was not before.
+    """Return the graph of a model's transformer, which is converted if it is not cached.
 
     The graph: (input_ids, attention_mask; int32, B × L) → token vectors, B × L × H.
 
     Args:
         folder: the model.
         cache_dir: where graphs are kept.
-        limit_mb: size in MB of all graphs; the ones used longest ago go first.
+        limit_mb: size in MB of all graphs; the least recently used are removed first.
 
     Raises:
         UnsupportedModelError: it does not convert, or cannot be written.
@@ -109,7 +109,7 @@ def _convert(folder: ModelFolder, path: Path) -> None:
 
 @contextmanager
 def _undisturbed_logging() -> Iterator[None]:
-    """Undo what the converter does to the root logger: it sets level and handlers."""
+    """Restore the root logger: the converter sets its level and handlers."""
     root = logging.getLogger()
     level, handlers = root.level, root.handlers[:]
     try:
@@ -120,7 +120,7 @@ def _undisturbed_logging() -> Iterator[None]:
 
 
 def _prune(home: Path, limit: int, *, keep: Path) -> None:
-    # Only what was made above, by its name: a folder of the user's may lie there as well.
+    # Only graphs, recognised by name: a folder of the user's may lie there as well.
     graphs = [
         path
         for path in home.iterdir()

@@ -1,4 +1,4 @@
-"""Texts → vectors without torch: tokenise once, batch by length, compute, put back in order."""
+"""Texts → vectors without torch: tokenise, batch by length, compute, restore the order."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from rag_app.models.embedding.runtime import (
 from rag_app.models.embedding.tokenizer import TextTokenizer
 from rag_app.models.embedding.weights import Weights, map_safetensors
 
-# Measured on MiniLM: larger batches leave the cache of a core and hold more memory,
-# smaller ones pay for the start; few distinct lengths let the runtime reuse its kernels.
+# Measured on MiniLM: larger batches exceed the cache of a core and hold more memory,
+# smaller ones cost more overhead; few distinct lengths let the runtime reuse its kernels.
 TOKENS_PER_BATCH = 256
 LENGTH_STEP = 16
-# What a batch may be filled up with; the start of another one costs about as much.
+# Padding tokens of a batch; the overhead of another batch costs about as much.
 PADDING_PER_BATCH = 32
 
 
 @dataclass(frozen=True)
 class EngineConfig:
-    """Everything an engine is made from; small, so that a copy in another process rebuilds it.
+    """All that an engine is made from; small, so that another process can rebuild it.
 
     Attributes:
         folder: the model's files.
@@ -107,7 +107,7 @@ class Engine:
             model = build_encoder(parameters, weights, config.recipe.pooling)
             # `weights` must outlive the compilation: the graph refers to its arrays.
             runner = Runner(model, precision=config.precision, threads=config.threads)
-            # With the first text the runtime brings them into a form of its own.
+            # With the first text the runtime copies them into its own format.
             for _ in runner.run(list(make_batches([[0]]))):
                 weights.put_back()
             self._weights = weights
@@ -133,7 +133,7 @@ def make_batches(ids: Sequence[Sequence[int]]) -> Iterator[Batch]:
 
     A batch has at most ``TOKENS_PER_BATCH`` tokens (a longer text is one by itself), of
     which shorter texts were filled up with at most ``PADDING_PER_BATCH``. It has 1, 2, 4,
-    8 … texts: for each shape that it sees the runtime keeps half a megabyte. The longest
+    8 … texts: the runtime keeps half a megabyte for each shape that it sees. The longest
     come first so that the last batch, which one core computes while the others idle, is
     a short one.
     """
@@ -156,5 +156,5 @@ def _pad(ids: Sequence[Sequence[int]], rows: npt.NDArray[np.intp], width: int) -
     for place, row in enumerate(rows):
         text = ids[row]
         padded[place, : len(text)] = text
-        mask[place, : max(1, len(text))] = 1  # a mean over no token would be no number
+        mask[place, : max(1, len(text))] = 1  # a mean over no token would be NaN
     return Batch(rows, padded, mask)

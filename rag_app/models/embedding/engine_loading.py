@@ -1,4 +1,4 @@
-"""Settings → an engine that is ready, without LlamaIndex: it can be made while that imports."""
+"""Settings → an engine, without LlamaIndex, so that it can load while LlamaIndex is imported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rag_app.settings import Settings
 
 @dataclass(frozen=True, slots=True)
 class LoadedEngine:
-    """An engine that agrees with the reference, and what an index records of it."""
+    """An engine that agrees with the reference, and its identity, which an index records."""
 
     engine: Engine
     identity: EmbeddingIdentity
@@ -37,7 +37,7 @@ def find_model(settings: Settings) -> ModelFolder:
 
 
 def scripts_of(folder: ModelFolder, settings: Settings) -> tuple[str, ...]:
-    """Return the scripts that a model knows: as set, else as known, else all."""
+    """Return the scripts that a model knows: from the settings, else the table, else all."""
     if settings.embed_scripts is not None:
         return settings.embed_scripts
     return folder.known.scripts if folder.known else ("*",)
@@ -91,7 +91,7 @@ def begin_loading(settings: Settings) -> Future[LoadedEngine]:
         else:
             future.set_result(loaded)
 
-    # Here, because a thread that imports while another does may see half of a module.
+    # Imported here: while two threads import, one may see an incomplete module.
     with contextlib.suppress(UnsupportedModelError):
         import tokenizers  # noqa: F401
 

@@ -1,7 +1,7 @@
-"""A name → the folder of an embedding model on this machine, and what its files say.
+"""A name → the folder of an embedding model on this machine, and the facts in its files.
 
-No heavy import: only the files' own JSON is read. The network is used only where
-``download`` says so.
+No heavy import: only JSON files are read. The network is used only where ``download``
+allows it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ModelFolder:
 
     Attributes:
         path: the folder.
-        name: how the user called the model.
+        name: the name that the user gave.
         cache_dir: where fingerprints are remembered; None: nowhere.
     """
 
@@ -73,7 +73,7 @@ class ModelFolder:
 
     @cached_property
     def settings_digest(self) -> str:
-        """A digest of the files around the weights: another one when a file changes."""
+        """A digest of the files around the weights, which changes with any of them."""
         files = sorted(path for path in self.path.rglob("*") if path.suffix in (".json", ".txt"))
         stats = [(str(path.relative_to(self.path)), path.stat()) for path in files]
         parts = [(name, stat.st_size, stat.st_mtime_ns) for name, stat in stats]
@@ -81,7 +81,7 @@ class ModelFolder:
 
     @cached_property
     def known(self) -> KnownModel | None:
-        """What is known of the model, by its weights or one of its names."""
+        """The model's entry in the table of known models, by its weights or a name."""
         return (
             find_by_sha256(self.fingerprint)
             or find_by_name(self.name)
@@ -98,7 +98,7 @@ class ModelFolder:
 
     @cached_property
     def prompts(self) -> dict[str, str]:
-        """Instructions that the model's own files state, by their names there."""
+        """Instructions in the model's own files, by their names there."""
         prompts = self.json("config_sentence_transformers.json").get("prompts")
         return dict(prompts) if isinstance(prompts, dict) else {}
 
@@ -118,10 +118,10 @@ class ModelFolder:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
         except ValueError as error:
-            raise ModelNotFoundError(f"embed_model: {path} does not read: {error}") from error
+            raise ModelNotFoundError(f"embed_model: {path} cannot be read: {error}") from error
 
     def instructions(self, query: str | None, text: str | None) -> tuple[str, str]:
-        """Return the query's and the text's instruction: as set, else as known, else as stated."""
+        """Return the instructions of query and text: given, else known, else in its files."""
         known = self.known
         stated = self.prompts
         if query is None:
@@ -132,10 +132,10 @@ class ModelFolder:
         return query, text
 
     def check(self) -> None:
-        """Check that the weights are those that we know under a package's name.
+        """Check that the weights of a known package are the published ones.
 
         Raises:
-            ModelNotFoundError: they are not.
+            ModelNotFoundError: they are others.
         """
         expected = find_by_name(self.name)
         if expected and expected.sha256 and expected.sha256 != self.fingerprint:
@@ -153,7 +153,7 @@ class ModelFolder:
 
 
 def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) -> ModelFolder:
-    """Find a model: a short name, a local folder, or a name on the hub that was fetched before.
+    """Find a model: by short name, as a local folder, or by hub name if it was downloaded.
 
     Args:
         name: as in ``Settings.embed_model``; a folder is spelled as a path (``./mine``),
@@ -185,7 +185,7 @@ def locate(name: str, *, cache_dir: Path | None = None, download: bool = False) 
 
 
 def is_path(name: str) -> bool:
-    """Tell whether a model's name is spelled as a path, and not as a name on the hub."""
+    """Tell whether a model's name is written as a path, not as a name on the hub."""
     return name.startswith((".", "/", "~")) or "\\" in name or Path(name).is_absolute()
 
 
@@ -256,7 +256,7 @@ def _digest(path: Path, cache_dir: Path | None) -> str:
 def write_private(path: Path, content: bytes) -> bool:
     """Write a file of the cache whole or not at all, readable by its owner only.
 
-    A cache that cannot be written is no error: False is returned.
+    Returns False where it cannot be written, which is not an error for a cache.
     """
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What an index records of its embedding model."""
+"""The identity of an embedding model, which an index records."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingIdentity:
-    """What decides a vector, and what the model reads.
+    """All that decides a vector, and the texts that the model can read.
 
     Attributes:
         name: the hub's name, or the model's own; never a path.
@@ -15,7 +15,7 @@ class EmbeddingIdentity:
         dimension: length of a vector, in numbers.
         query_instruction, text_instruction: put in front of what is embedded.
         scripts: scripts that the model knows; ``("*",)`` is all.
-        precision: number format of the runtime; recorded, no part of the identity.
+        precision: number format of the runtime; recorded, but not compared.
         max_tokens: tokens read of a text, of the model's own tokenizer; None: not known.
     """
 
@@ -29,15 +29,15 @@ class EmbeddingIdentity:
     max_tokens: int | None = None
 
     def knows(self, script: str) -> bool:
-        """Tell whether text in this script may be embedded (``none``: digits only, is)."""
+        """Tell whether text in this script may be embedded; ``none`` (digits only) may."""
         return "*" in self.scripts or script in self.scripts or script == "none"
 
     def same_model(self, other: EmbeddingIdentity) -> bool:
-        """Tell whether vectors of both may be compared.
+        """Tell whether vectors of both can be compared.
 
-        The weights decide; the name does only where one of them has no fingerprint.
-        The passages' instruction counts (it is in the stored vectors), the precision,
-        the query's instruction and the length do not.
+        The weights decide; the name only where one of them has no fingerprint. The
+        instruction of passages is compared, because the stored vectors contain it;
+        the precision, the instruction of queries and the length are not.
         """
         if self.fingerprint and other.fingerprint:
             same = self.fingerprint == other.fingerprint

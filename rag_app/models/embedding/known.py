@@ -1,8 +1,8 @@
-"""Embedding models whose use is known: instructions, scripts, lengths, licences.
+"""A table of known embedding models: instructions, scripts, lengths, licences.
 
-A table, not code: what is here is true of the published weights, under whatever
-folder name they lie. Explicit settings win over it. Instructions are those that
-the authors publish with the models; without them a model of this kind loses.
+It describes the published weights, whatever the name of their folder. Explicit
+settings take precedence. Instructions are those that the authors publish with the
+models, which retrieve worse without them.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class KnownModel:
     Attributes:
         hub: name on the Hugging Face hub; names the model in an index.
         scripts: scripts of the languages that it was trained for (``*``: all).
-        max_tokens: tokens that it reads of a text.
+        max_tokens: how many tokens of a text it reads.
         license: SPDX name of the licence of the weights.
-        query_instruction, text_instruction: what goes in front.
+        query_instruction, text_instruction: prepended to what is embedded.
         sha256: of ``model.safetensors``, where we ship or pin the weights.
         short: name for settings.
         package: Python module that holds the folder ``model``.

@@ -1,4 +1,4 @@
-"""A name → an embedding model; an embedding model → what an index records of it."""
+"""A name → an embedding model; an embedding model → the identity that an index records."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 def load_embedding(
     settings: Settings, loading: Future[LoadedEngine] | None = None
 ) -> BaseEmbedding:
-    """Return the embedding model that the settings name; nothing is fetched unless they say so.
+    """Return the embedding model that the settings name; it is downloaded only if they allow it.
 
     Args:
         settings: name, runtime, precision, instructions and so on of the model.
@@ -41,7 +41,7 @@ def load_embedding(
     Raises:
         ModelNotFoundError: it is not on this machine; the error says what to do.
         EmbeddingError: it cannot be used.
-        NotInstalledError: it is computed by torch, which is not installed.
+        NotInstalledError: it needs torch, which is not installed.
     """
     if settings.embed_runtime == "torch":
         return _load_torch(settings)
@@ -90,10 +90,10 @@ def _load_torch(settings: Settings, reason: str = "") -> BaseEmbedding:
 
 
 def describe_embedding(model: BaseEmbedding) -> EmbeddingIdentity:
-    """Return what an index records of a model: one of ours or any of LlamaIndex's.
+    """Return the identity of a model: one of ours or any of LlamaIndex's.
 
-    A model may say its ``dimension``, ``scripts``, ``fingerprint`` and ``max_tokens``
-    itself; where it does not, the dimension is taken from one embedded query.
+    A model may have the attributes ``dimension``, ``scripts``, ``fingerprint`` and
+    ``max_tokens``; without the first the dimension is that of one embedded query.
     """
     identity = getattr(model, "identity", None)
     if isinstance(identity, EmbeddingIdentity):
@@ -148,13 +148,13 @@ def _dimension(model: BaseEmbedding) -> int:
 
 
 def count_tokens(model: BaseEmbedding, texts: Sequence[str]) -> list[int] | None:
-    """Return how many of the model's own tokens each text has; None where it cannot say."""
+    """Return how many of the model's own tokens each text has; None where that is unknown."""
     count = getattr(model, "count_tokens", None)
     return list(count(texts)) if callable(count) else None
 
 
 def too_long(model: BaseEmbedding, texts: Sequence[str]) -> list[int]:
-    """Return the positions of the texts of which the model would not read the end."""
+    """Return the positions of the texts that are too long for the model."""
     limit = describe_embedding(model).max_tokens
     counts = count_tokens(model, texts) if limit else None
     if limit is None or counts is None:

@@ -17,12 +17,12 @@ from rag_app.models.embedding.recipe import UnsupportedModelError
 
 
 class OpenVINOEmbedding(BaseEmbedding):
-    """The same vectors as ``HuggingFaceEmbedding`` makes, in a quarter of the time or less.
+    """The same vectors as ``HuggingFaceEmbedding``, in a quarter of the time or less.
 
     Made by ``load_embedding``, which checks that it agrees with torch. The model is
-    compiled when it is first used (about a fifth of a second); ``warm_up`` begins with
-    that in the background. A batch is 256 texts, so that there are enough of each
-    length to be computed together.
+    compiled on first use (about a fifth of a second); ``warm_up`` starts that in the
+    background. A batch is 256 texts, so that there are enough of each length to be
+    computed together.
     """
 
     embed_batch_size: int = 256
@@ -41,7 +41,7 @@ class OpenVINOEmbedding(BaseEmbedding):
 
     @property
     def identity(self) -> EmbeddingIdentity:
-        """What an index records of this model."""
+        """The identity of this model, which an index records."""
         return self._identity
 
     @property
@@ -50,7 +50,7 @@ class OpenVINOEmbedding(BaseEmbedding):
         return self._identity.scripts
 
     def warm_up(self) -> None:
-        """Begin to compile the model in the background; errors show on first use."""
+        """Start to compile the model in the background; errors are raised on first use."""
         # Not a daemon: the runtime must not be torn down while it compiles.
         threading.Thread(target=self._try_ready, name="embedding").start()
 

@@ -1,7 +1,7 @@
-"""How a model's folder says that vectors are made: tokens, transformer, pooling, unit length.
+"""How a model's vectors are made, from its folder: tokens, transformer, pooling, unit length.
 
-Follows the files that sentence-transformers writes. What is not understood here is
-not guessed: :class:`UnsupportedModelError`, and the reference runtime serves.
+Follows the files that sentence-transformers writes. Unknown entries are not guessed:
+they raise :class:`UnsupportedModelError`, and the reference runtime is used.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ _LEGACY_POOLING = {
     "pooling_mode_weightedmean_tokens": "weightedmean",
     "pooling_mode_lasttoken": "lasttoken",
 }
-# RoBERTa counts positions from the padding id + 1, so that many rows are never reached.
+# RoBERTa counts positions from the padding id + 1, so the rows before are never used.
 _OFFSET_POSITIONS = frozenset({"roberta", "xlm-roberta", "camembert", "mpnet"})
 
 
 class UnsupportedModelError(Exception):
-    """This runtime does not compute the model; the message says why."""
+    """This runtime cannot compute the model; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What a runtime must know to make the model's vectors.
+    """How a runtime makes the model's vectors.
 
     Attributes:
-        pooling: which token vectors become the text's.
-        max_tokens: tokens read of a text, special ones included.
-        lower_case: whether the text is put in small letters first.
+        pooling: which token vectors are combined into the text's.
+        max_tokens: maximum tokens of a text that are read, special ones included.
+        lower_case: whether the text is lowercased first.
         dimension: length of a vector, in numbers.
     """
 
@@ -49,12 +49,12 @@ def read_recipe(folder: ModelFolder, max_tokens: int | None = None) -> Recipe:
     """Read the recipe of a model.
 
     Args:
-        folder: where it lies.
-        max_tokens: read so many tokens instead of what the model says (not more than
-            it has positions for).
+        folder: the model.
+        max_tokens: in place of the model's own maximum (at most as many as it has
+            positions).
 
     Raises:
-        UnsupportedModelError: a part of it is not understood.
+        UnsupportedModelError: a part of it is unknown.
     """
     modules = folder.modules
     kinds = [str(module.get("type", "")).rsplit(".", 1)[-1] for module in modules]

@@ -1,7 +1,7 @@
-"""The reference runtime: LlamaIndex's ``HuggingFaceEmbedding``, told what it omits.
+"""The reference runtime: LlamaIndex's ``HuggingFaceEmbedding`` with complete arguments.
 
 Importing this module takes seconds (torch, transformers, scikit-learn): only
-``embedding.load_embedding`` does, when no lighter runtime serves.
+``embedding.load_embedding`` does, when no lighter runtime can compute the model.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from rag_app.models.embedding.identity import EmbeddingIdentity
 class ReferenceEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]  # its package is untyped
     """``HuggingFaceEmbedding`` on a local folder, with the identity that an index records.
 
-    Its instructions are the model's (LlamaIndex knows those of BGE alone, and only
-    under the hub's exact name), its batches are 64 texts, and it never asks the network.
+    Its instructions are the model's (LlamaIndex knows only those of BGE, and only
+    under the hub's exact name), its batches are 64 texts, and it never uses the network.
     """
 
     _identity: EmbeddingIdentity = PrivateAttr()
 
     @property
     def identity(self) -> EmbeddingIdentity:
-        """What an index records of this model."""
+        """The identity of this model, which an index records."""
         return self._identity
 
     @property
@@ -43,7 +43,7 @@ class ReferenceEmbedding(HuggingFaceEmbedding):  # type: ignore[misc]  # its pac
 
     @property
     def transformer(self) -> torch.nn.Module:
-        """Torch's module that makes token vectors of ids."""
+        """The torch module that computes token vectors from ids."""
         module: torch.nn.Module = self._model[0].model
         return module
 
@@ -75,17 +75,17 @@ def load_reference(
     """Load a model into torch.
 
     Args:
-        folder: where it lies.
-        query_instruction: put in front of a query.
-        text_instruction: put in front of a passage.
+        folder: the model.
+        query_instruction: prepended to a query.
+        text_instruction: prepended to a passage.
         scripts: scripts that the model knows.
         batch_size: texts per batch.
-        max_tokens: tokens read of a text; None: what the model says.
+        max_tokens: maximum tokens of a text that are read; None: the model's own maximum.
         precision: ``float32`` or ``bfloat16``.
-        device: torch's name of a device; None: the best one here.
+        device: torch's name of a device; None: the best one available.
 
     Raises:
-        ModelNotFoundError: the folder does not load.
+        ModelNotFoundError: the folder cannot be loaded.
     """
     try:
         with quiet():
@@ -119,7 +119,7 @@ def load_reference(
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Load without a progress bar on stderr and without warnings that no user can act on."""
+    """Load without a progress bar on stderr and without warnings that do not help a user."""
     bar = transformers_logging.is_progress_bar_enabled()
     verbosity = transformers_logging.get_verbosity()
     transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""OpenVINO, set so that it is explicit about precision, silent, and a good neighbour."""
+"""OpenVINO, configured for a fixed precision, no output, and shared cores."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _HINTS = {"float32": "f32", "bfloat16": "bf16"}
 def import_openvino() -> Any:
     """Import OpenVINO without its telemetry.
 
-    Importing it plainly posts an event to a statistics service and writes a client id
-    into the home folder, unless the user opted out beforehand. Without the telemetry
-    package OpenVINO uses its own stub.
+    A plain import posts an event to a statistics service and writes a client id into
+    the home folder, unless the user opted out before. Without the telemetry package
+    OpenVINO uses its own stub.
 
     Raises:
         UnsupportedModelError: it is not installed.
@@ -52,12 +52,12 @@ def import_openvino() -> Any:
 
 @cache
 def core() -> Any:
-    """Return the process's one ``openvino.Core``: making it takes a tenth of a second."""
+    """Return the one ``openvino.Core`` of the process: making it takes a tenth of a second."""
     return import_openvino().Core()
 
 
 def choose_precision(wanted: Literal["auto", "float32", "bfloat16"]) -> Precision:
-    """Return the number format to compute in: as wanted, else what this CPU does natively."""
+    """Return the number format of the computation: as wanted, else the CPU's native one."""
     if wanted != "auto":
         return wanted
     capabilities = core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
@@ -93,16 +93,16 @@ class Runner:
             "INFERENCE_PRECISION_HINT": _HINTS[precision],
             "NUM_STREAMS": streams,
             "INFERENCE_NUM_THREADS": streams,
-            # Two processes would pin themselves to the same core.
+            # With pinning, two processes would use the same core.
             "ENABLE_CPU_PINNING": False,
         }
         try:
             compiled = core().compile_model(model, "CPU", options)
         except RuntimeError as error:
             raise UnsupportedModelError(f"OpenVINO does not compile it: {error}") from error
-        # A question must not wait until a long run of batches gives its requests back.
+        # A question must not wait for the requests of a long run of batches.
         self._single = _requests(compiled, streams)
-        # One more than streams: the next batch waits in line while a result is copied.
+        # One more than streams: the next batch is queued while a result is copied.
         self._bulk = _requests(compiled, streams + 1)
 
     def run(self, batches: Sequence[Batch]) -> Iterator[tuple[npt.NDArray[np.intp], Vectors]]:
@@ -120,7 +120,7 @@ class Runner:
                 while busy:
                     yield _finish(busy, free)
             finally:
-                # An interrupted caller must not hand on requests that still compute.
+                # An interrupted caller must not return requests that still compute.
                 for request, _ in busy:
                     request.wait()
 

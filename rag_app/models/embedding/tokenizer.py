@@ -1,4 +1,4 @@
-"""The model's own tokenizer, without transformers: ``tokenizer.json`` as it lies in the folder."""
+"""The model's own tokenizer, without transformers: the ``tokenizer.json`` of its folder."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ class TextTokenizer:
 
     Args:
         folder: the folder with ``tokenizer.json``.
-        max_tokens: ids per text at most, special ones included.
-        lower_case: whether the text is put in small letters first.
+        max_tokens: maximum ids per text, special ones included.
+        lower_case: whether the text is lowercased first.
 
     Raises:
-        UnsupportedModelError: there is no such file, or it does not load.
+        UnsupportedModelError: the file is missing, or cannot be loaded.
     """
 
     def __init__(self, folder: Path, *, max_tokens: int, lower_case: bool = False) -> None:
         self._max_tokens = max_tokens
         self._lower_case = lower_case
         self._cutting = _load(folder)
-        # The file itself may pad to, and cut at, the length of its authors' training.
+        # The file may pad to, and truncate at, the length of its training.
         self._cutting.no_padding()
         self._cutting.enable_truncation(max_tokens)
         self._counting: Tokenizer | None = None
         self._folder = folder
 
     def encode(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return the ids of each text, cut at ``max_tokens``."""
+        """Return the ids of each text, truncated at ``max_tokens``."""
         return [encoding.ids for encoding in self._encode(self._cutting, texts)]
 
     def count(self, texts: Sequence[str]) -> list[int]:
-        """Return how many ids each text has uncut, special ones included."""
+        """Return how many ids each text has, not truncated, special ones included."""
         if self._counting is None:
-            # A second tokenizer: switching the cut off and on would race with other threads.
+            # A second tokenizer: switching truncation off and on would race with other threads.
             counting = _load(self._folder)
             counting.no_padding()
             counting.no_truncation()
@@ -66,7 +66,7 @@ def _load(folder: Path) -> Tokenizer:
 
 
 def _utf8(text: str) -> str:
-    # A question from the command line may hold lone surrogates (bytes that are no UTF-8).
+    # A question from the command line may hold lone surrogates (bytes that are not UTF-8).
     try:
         text.encode()
     except UnicodeEncodeError:

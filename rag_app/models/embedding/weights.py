@@ -1,4 +1,4 @@
-"""Weights as arrays over the file itself: nothing is read before it is used, nothing copied.
+"""Weights as arrays over the mapped file: read on use, not copied.
 
 Format: https://huggingface.co/docs/safetensors (8 bytes length, a JSON header, the data).
 """
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from rag_app.models.embedding.recipe import UnsupportedModelError
 
 Array = npt.NDArray[np.float32]
-_MAX_HEADER = 100_000_000  # the format's own limit
+_MAX_HEADER_BYTES = 100_000_000  # the format's own limit
 
 
 class Weights(dict[str, Array]):
@@ -29,11 +29,11 @@ class Weights(dict[str, Array]):
         self._file = file
 
     def put_back(self) -> None:
-        """Give the pages of memory back that were read; what is used again is read again.
+        """Release the memory of pages that were read; used again, they are read again.
 
-        What computes with a model has packed most of it in a form of its own.
+        A runtime has copied most of them into its own format.
         """
-        if sys.platform == "linux":  # elsewhere the call means something else, or is not there
+        if sys.platform == "linux":  # elsewhere the call means something else, or is missing
             self._file.madvise(mmap.MADV_DONTNEED)
 
 
@@ -53,7 +53,7 @@ def map_safetensors(path: Path) -> Weights:
             file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_COPY)
         data = np.frombuffer(file, dtype=np.uint8)
         length = int(data[:8].view("<u8")[0])
-        if length > _MAX_HEADER:
+        if length > _MAX_HEADER_BYTES:
             raise ValueError("its header is too long")
         header: dict[str, Any] = json.loads(bytes(data[8 : 8 + length]))
         body = data[8 + length :]
@@ -61,7 +61,7 @@ def map_safetensors(path: Path) -> Weights:
             name: _tensor(body, entry) for name, entry in header.items() if name != "__metadata__"
         }
     except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
-        raise UnsupportedModelError(f"{path.name} does not read: {error}") from error
+        raise UnsupportedModelError(f"{path.name} cannot be read: {error}") from error
     return Weights({n: tensor for n, tensor in tensors.items() if tensor is not None}, file)
 
 

@@ -1,9 +1,8 @@
-"""Calls to a language model: one bounded retry in all, our errors, bounded answers.
+"""Calls to a language model: at most one retry, our errors, bounded answers.
 
-A model object of ours retries nothing itself; one of the user's that retries
-by its own setting (``max_retries``) is not retried here, since retries of
-retries multiply. A time-out is not retried: a slow server would do the same work
-twice, and be as late again.
+Our own model object does not retry; a user's model that retries by its own setting
+(``max_retries``) is not retried here, since retries of retries multiply. A time-out
+is not retried: a slow server would do the same work twice, and be as late again.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def chat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
     """Return the whole answer of one call.
 
     Raises:
-        LLMError: of the class that says what failed; after one retry where that may help.
+        LLMError: its class says what failed; after one retry where that may help.
     """
     calls = _Calls(llm, messages)
     while True:
@@ -70,9 +69,9 @@ async def achat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
 class ReplyStream:
     """One streamed call; iterate it once, sync or async, then read ``reply``.
 
-    A failure before the first words is retried once; after them it is
-    ``LLMStreamError``, and so is a stream of the OpenAI protocol that ends without
-    saying why it finished.
+    A failure before the first words is retried once; a later one is an
+    ``LLMStreamError``, as is a stream of the OpenAI protocol that ends without a
+    ``finish_reason``.
 
     Args:
         llm: the model.
@@ -86,7 +85,7 @@ class ReplyStream:
 
     @property
     def reply(self) -> Reply:
-        """What was written; only after the stream's end."""
+        """The answer; only after the end of the stream."""
         if self._reply is None:
             raise RuntimeError("the stream is not finished")
         return self._reply
@@ -124,7 +123,7 @@ class ReplyStream:
                 if delta := self._collected.add(response):
                     yield delta
         finally:
-            # Ctrl-C or a reader that stops: give the connection back at once.
+            # Ctrl-C or a reader that stops: close the connection at once.
             _close(responses)
 
     def _end(self) -> None:
@@ -147,7 +146,7 @@ class ReplyStream:
 
 
 class _Calls:
-    """What a call and its retry share."""
+    """The state of a call and its retry."""
 
     def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
         self.llm = llm
@@ -169,7 +168,7 @@ class _Calls:
         )
 
     def delay_or_raise(self, error: Exception) -> float:
-        """Return how many seconds to wait before the retry, or raise the error as ours."""
+        """Return the seconds to wait before the retry, or raise our error."""
         mapped = self.mapped(error)
         hopeless = isinstance(mapped, LLMTimeoutError) or is_out_of_quota(error)
         if not mapped.retryable or hopeless or self.count > self._retries:

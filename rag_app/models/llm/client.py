@@ -1,4 +1,4 @@
-"""A name → a language model; none named: none, whatever keys lie in the environment."""
+"""A name → a language model; without a name there is none, whatever the environment holds."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from rag_app.models.closing import aclosed_with_reader, closed_with_reader
 from rag_app.settings import Settings
 
 OPENAI_URL = "https://api.openai.com/v1"
-# Where nothing says how much a model reads.
+# Where the context window is unknown.
 SMALL_WINDOW = 4096
 OPENAI_WINDOW = 128_000
 
 _NO_KEY = "none"
 _PROBE_SECONDS = 5.0
-# What servers call it: vLLM, OpenRouter, LM Studio, Groq, llama.cpp.
+# Names of the context window in servers: vLLM, OpenRouter, LM Studio, Groq, llama.cpp.
 _WINDOW_NAMES = (
     "max_model_len",
     "loaded_context_length",
@@ -47,11 +47,11 @@ _WINDOW_NAMES = (
 
 
 class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types for it
-    """A chat model behind the OpenAI protocol; its key shows in no representation.
+    """A chat model behind the OpenAI protocol; no representation shows its key.
 
     Attributes:
-        known_window: tokens that the model reads; ``None``: the server is asked
-            once, when it is first needed.
+        known_window: context window in tokens; ``None``: the server is asked once,
+            on first use.
     """
 
     api_key: str | None = Field(default=None, repr=False, exclude=True)
@@ -62,7 +62,7 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
 
     @property
     def metadata(self) -> LLMMetadata:
-        """What LlamaIndex wants to know of a model; the context window is the real one."""
+        """LlamaIndex's metadata of a model, with the real context window."""
         return LLMMetadata(
             context_window=self._window(),
             num_output=self.max_tokens or self.additional_kwargs.get("max_completion_tokens", -1),
@@ -72,11 +72,11 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
         )
 
     def _use_chat_completions(self, kwargs: dict[str, Any]) -> bool:
-        # LlamaIndex asks ``metadata``, and that may ask the server.
+        # LlamaIndex would read ``metadata``, which may send a request.
         return bool(kwargs.get("use_chat_completions", True))
 
     def to_payload(self) -> dict[str, Any]:
-        """Return what LlamaIndex tells its observers: no key, and no question to the server."""
+        """Return what LlamaIndex reports to its observers, without a key or a request."""
         return {"class_name": self.class_name(), "model": self.model}
 
     async def astream_chat(
@@ -97,7 +97,7 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
         return aclosed_with_reader(await super()._astream_chat(messages, **kwargs))
 
     def known_models(self) -> list[str]:
-        """Ask the server which models it serves; empty when it does not say."""
+        """Ask the server which models it serves; empty where it does not answer."""
         entries = ask_models(str(self.api_base), self.api_key, self.timeout)
         return [name for entry in entries if isinstance(name := entry.get("id"), str)]
 
@@ -111,7 +111,7 @@ class ChatModel(OpenAILike):  # type: ignore[misc]  # LlamaIndex ships no types 
 
 
 def load_llm(settings: Settings) -> LLM | None:
-    """Return the language model that the settings name, or ``None``; nothing is asked of it yet.
+    """Return the language model that the settings name, or ``None``; no request is sent yet.
 
     Raises:
         ConfigError: the name or the address cannot be used.
@@ -128,16 +128,16 @@ def load_llm(settings: Settings) -> LLM | None:
 
 
 def ask_window(base_url: str, model: str, key: str | None, timeout: float) -> int | None:
-    """Ask a server's list of models how many tokens a model reads; ``None`` when it does not say.
+    """Return a model's context window from the server's list of models; ``None``: unknown.
 
-    A failure is no error here: the call itself will say what is wrong.
+    A failure is not an error here: the call itself will raise it.
     """
     entries = ask_models(base_url, key, timeout)
     return next((_window_of(entry) for entry in entries if entry.get("id") == model), None)
 
 
 def ask_models(base_url: str, key: str | None, timeout: float) -> list[dict[str, Any]]:
-    """Return a server's list of models as it gives it; empty when it gives none."""
+    """Return a server's list of models; empty where it has none."""
     headers = {"Authorization": f"Bearer {key}"} if key and key != _NO_KEY else {}
     try:
         with bounded_client(min(timeout, _PROBE_SECONDS), total=_PROBE_SECONDS) as client:

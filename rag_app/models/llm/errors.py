@@ -1,8 +1,8 @@
-"""Errors of language models and their clients → the errors of this program.
+"""Errors of language models and their clients → our errors.
 
-By HTTP status, else by the name of a base class, so that no client library is imported
-to look at an error of another one. Messages of servers are shortened and keys in them
-masked: a server may quote the key that it refused.
+By HTTP status, else by the name of a base class, so that no client library has to be
+imported. Messages of servers are shortened and keys in them masked: a server may quote
+the key that it refused.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _BY_STATUS: dict[int, type[LLMError]] = {
     504: LLMTimeoutError,
 }
 
-# Many servers answer 400 for a model that they do not have. What they write: llama.cpp
+# Many servers answer 400 for an unknown model. Their messages: llama.cpp
 # "model not found"; vLLM and SGLang "The model `x` does not exist"; LM Studio "Invalid model
 # identifier", "No models loaded"; Ollama 'model "x" not found, try pulling it first';
 # OpenRouter "x is not a valid model ID"; LiteLLM "Invalid model name"; transformers serve
@@ -106,14 +106,14 @@ def as_llm_error(
     timeout: float | None = None,
     known_models: Callable[[], Sequence[str]] = tuple,
 ) -> RagError:
-    """Return the error of ours that an error of a client means.
+    """Return our error for an error of a client.
 
     Args:
         error: what was raised; an error of ours comes back as it is.
         model: name of the model, for the message.
-        secrets: strings that must not stand in the message.
+        secrets: strings that must not be in the message.
         timeout: seconds that were waited, where known.
-        known_models: asked when the server does not know the model; what it serves, if it says.
+        known_models: called when the server does not know the model; returns those it serves.
     """
     if (ours := _ours_within(error)) is not None:
         return ours
@@ -129,14 +129,14 @@ def as_llm_error(
 
 
 def _ours_within(error: BaseException | None) -> RagError | None:
-    """Return the error of ours that a client wrapped in one of its own, if it did."""
+    """Return the error of ours that a client wrapped in its own, if any."""
     while error is not None and not isinstance(error, RagError):
         error = error.__cause__
     return error
 
 
 def kind_of(error: BaseException) -> type[LLMError]:
-    """Return the class of ours for an error."""
+    """Return our class for an error."""
     status = status_of(error)
     if status is not None and status >= 400:
         if status in _REFUSALS and is_unknown_model(error):
@@ -154,7 +154,7 @@ def kind_of(error: BaseException) -> type[LLMError]:
 
 
 def kind_of_class(theirs: type[BaseException]) -> type[LLMError] | None:
-    """Return the class of ours for a client's class; None: neither it nor a base is mapped."""
+    """Return our class for a client's class; None: neither it nor a base class is mapped."""
     for base in theirs.__mro__:
         package = base.__module__.partition(".")[0].replace("httpx2", "httpx")
         if (kind := BY_NAME.get(f"{package}.{base.__name__}")) is not None:
@@ -173,9 +173,9 @@ def status_of(error: BaseException) -> int | None:
 
 
 def is_unknown_model(error: BaseException) -> bool:
-    """Tell whether a refusal says, in the words of the common servers, that there is no such model.
+    """Tell whether a refusal says that the model is unknown, in the words of common servers.
 
-    The code decides where there is one, the wording else: no two servers write alike.
+    An error code decides where there is one, otherwise the wording, which differs by server.
     """
     if getattr(error, "code", None) == "model_not_found":
         return True
@@ -183,7 +183,7 @@ def is_unknown_model(error: BaseException) -> bool:
 
 
 def is_out_of_quota(error: BaseException) -> bool:
-    """Tell whether a 429 means that nothing is left, so that waiting does not help."""
+    """Tell whether a 429 means that the quota is used up, so that waiting does not help."""
     return getattr(error, "code", None) == "insufficient_quota"
 
 
@@ -227,7 +227,7 @@ def _detail(error: BaseException) -> str:
 
 
 def _is_no_answer(error: BaseException) -> bool:
-    # What clients raise when a body is not what they expect of it.
+    # What clients raise for a body of an unexpected form.
     expected = (json.JSONDecodeError, UnicodeError, AttributeError, TypeError, LookupError)
     invalid = isinstance(error, expected) or type(error).__name__ == "ValidationError"
     return invalid and status_of(error) is None

@@ -25,9 +25,9 @@ import numpy.typing as npt
 
 MAGIC = b"RAGARRAY"
 FORMAT = 1
-SMALL = 8 << 20  # bytes: an array up to this size is checked whole on opening
+MAX_CHECKED_BYTES = 8 << 20  # of an array that is checked whole on opening
 _TRAILER = struct.Struct("<QQQ8s")
-_ALIGN = 64
+_ALIGNMENT_BYTES = 64
 _DTYPES = frozenset({"<i8", "<u4", "<f4", "|i1"})  # nothing that could hold an object
 
 
@@ -37,7 +37,7 @@ class ArrayFileError(OSError):
 
 @dataclass(frozen=True, slots=True)
 class FileIdentity:
-    """What tells a file from every other one: its size, and the checksum of its table.
+    """The identity of a file: its size, and the checksum of its table.
 
     The table holds the checksums of all arrays.
     """
@@ -66,7 +66,7 @@ class ArrayWriter:
         self, name: str, dtype: str, width: tuple[int, ...] = ()
     ) -> Iterator[Callable[[npt.NDArray[Any]], None]]:
         """Yield a function that appends rows to the array ``name`` of shape (n, *width)."""
-        self._handle.write(b"\0" * (-self._handle.tell() % _ALIGN))
+        self._handle.write(b"\0" * (-self._handle.tell() % _ALIGNMENT_BYTES))
         offset, rows, crc = self._handle.tell(), 0, 0
 
         def append(values: npt.NDArray[Any]) -> None:
@@ -166,7 +166,7 @@ def open_arrays(
     for name, raw in table["arrays"].items():
         entry = _ArrayEntry(**{**raw, "shape": tuple(raw["shape"])})
         arrays[name] = _view(data, entry, path)
-        if (check or arrays[name].nbytes <= SMALL) and zlib.crc32(
+        if (check or arrays[name].nbytes <= MAX_CHECKED_BYTES) and zlib.crc32(
             _bytes(arrays[name])
         ) != entry.crc:
             raise ArrayFileError(f"{path}: the array {name!r} does not match its checksum")

@@ -1,4 +1,4 @@
-"""BM25 over counted terms, computed when it is asked for.
+"""BM25 over counted terms, computed for each query.
 
 Scores follow Lucene's BM25 (k1 = 1.5, b = 0.75) as in Kamphuis et al., "Which
 BM25 do you mean?" (ECIR 2020)::
@@ -32,23 +32,23 @@ F = TypeVar("F", float, Floats)
 
 
 def idf(total: int, holding: int) -> float:
-    """Return the weight of a term that so many nodes of all hold: above 0, the rarer the higher."""
+    """Return the weight of a term that ``holding`` nodes hold: above 0, higher for rare ones."""
     return math.log(1.0 + (total - holding + 0.5) / (holding + 0.5))
 
 
 def damping(length: F, mean: float, k1: float = K1, b: float = B) -> F:
-    """Return what is added to a term's count below the line, for one text or an array of them.
+    """Return the summand of the denominator beside a term's count, for one text or an array.
 
     Args:
         length: of the text, in terms.
         mean: length of all texts.
-        k1: how soon a further occurrence adds nothing.
-        b: how much a long text is held back, 0 to 1.
+        k1: how slowly further occurrences of a term saturate.
+        b: how much long texts are penalised, 0 to 1.
     """
     return k1 * ((1.0 - b) + b * length / mean)
 
 
-class WordView:
+class LexicalIndex:
     """The counted words of one kind in one generation."""
 
     def __init__(self, segments: Sequence[tuple[WordSegment, Bools | None]]) -> None:
@@ -60,7 +60,7 @@ class WordView:
         self.count = sum(map(len, lengths))
         total = sum(int(length.sum()) for length in lengths)
         mean = total / self.count if total else 1.0
-        self._frequencies: dict[int, int] = {}  # of the terms that were asked for
+        self._frequencies: dict[int, int] = {}  # of the terms of queries until now
         self._norms: list[Floats] = [
             damping(segment.lengths.astype(np.float64), mean) for segment, _ in self.segments
         ]
@@ -71,9 +71,9 @@ class WordView:
             self._frequencies[term] = sum(len(entries) for entries, _ in self._postings(term))
         return self._frequencies[term]
 
-    def search(self, terms: Sequence[int]) -> WordSearch:
+    def search(self, terms: Sequence[int]) -> LexicalSearch:
         """Return the search for the numbers of a query's terms, repetitions included."""
-        return WordSearch(self, terms)
+        return LexicalSearch(self, terms)
 
     def scores(self, terms: Sequence[int]) -> list[Floats]:
         """Return the score of each row of each segment; 0 where it holds no term."""
@@ -111,12 +111,12 @@ class WordView:
         return found
 
 
-class WordSearch:
-    """One query over a view: rows are scored once, however many selections are ranked."""
+class LexicalSearch:
+    """One query over an index: rows are scored once, however many selections are ranked."""
 
-    def __init__(self, view: WordView, terms: Sequence[int]) -> None:
-        self._segments = [segment for segment, _ in view.segments]
-        self._scores = view.scores(terms)
+    def __init__(self, index: LexicalIndex, terms: Sequence[int]) -> None:
+        self._segments = [segment for segment, _ in index.segments]
+        self._scores = index.scores(terms)
 
     def best(self, depth: int, allowed: Bools | None) -> list[Scored]:
         """Return the ``depth`` best passages with a term, and any that tie with the last one.
@@ -152,8 +152,8 @@ def _scores(
     entries = np.concatenate([_NOTHING, *(found for found, _ in postings)])
     counts = np.concatenate([_NOTHING, *(found for _, found in postings)])
     each = np.repeat(weights, [len(found) for found, _ in postings])
-    parts = each * (counts / (norms[entries] + counts))
-    return np.bincount(entries, parts, minlength=rows).astype(np.float64, copy=False)
+    gains = each * (counts / (norms[entries] + counts))
+    return np.bincount(entries, gains, minlength=rows).astype(np.float64, copy=False)
 
 
 def _best_rows(segment: WordSegment, scores: Floats, depth: int, allowed: Bools | None) -> Ints:

@@ -1,9 +1,9 @@
 """Exact search by cosine: the best passages, each by its best node.
 
-A first pass multiplies all rows, in float32 or as eight-bit codes. Its scores
-are a little off, so they only choose candidates, with a margin that covers the
-error; what is left of these in float32 is scored again in float64, each row by
-itself. Order and scores therefore do not depend on how rows are spread over files.
+A first pass multiplies all rows, in float32 or quantised to eight bits. Its scores
+are approximate, so they only choose candidates, with a margin that covers the error;
+the best candidates in float32 are scored again in float64, each row by itself.
+Order and scores therefore do not depend on how rows are spread over files.
 """
 
 from __future__ import annotations
@@ -27,38 +27,38 @@ from rag_app.store.engine.segments import VectorSegment
 Floats = npt.NDArray[np.float64]
 Q = TypeVar("Q")
 N = TypeVar("N", bound=np.generic)
-_CORES = os.cpu_count() or 1  # asking takes as long as a tenth of a product
-_WORTH_LENDING = 4096  # rows, of which a product takes a tenth of a millisecond
-_SPARSE = 0.25  # share of selected rows below which they are gathered before the product
+_CORES = os.cpu_count() or 1  # counting them takes a tenth of the time of a product
+_MIN_RELEASE_ROWS = 4096  # a product of so many takes a tenth of a millisecond
+_MAX_GATHERED_SHARE = 0.25  # of rows that are selected: fewer are gathered before the product
 
 
-class _Rows(Protocol[Q]):
-    """Vectors in one form or another."""
+class _VectorRows(Protocol[Q]):
+    """Vectors, full or quantised."""
 
     share: ClassVar[int]
 
     def __len__(self) -> int: ...
-    def asked(self, unit: Vector) -> Q: ...
+    def prepared(self, unit: Vector) -> Q: ...
     def error(self, query: Q) -> float: ...
-    def select(self, rows: slice | Bools) -> _Rows[Q]: ...
+    def select(self, rows: slice | Bools) -> _VectorRows[Q]: ...
     def scores(self, query: Q, out: Vector) -> None: ...
 
 
-class VectorView:
-    """The vectors of one kind in one generation: segments, and which of their rows live."""
+class DenseIndex:
+    """The vectors of one kind in one generation: segments, each with its live rows."""
 
     def __init__(self, segments: Sequence[tuple[VectorSegment, Bools | None]]) -> None:
         self.segments = [(segment, alive) for segment, alive in segments if segment.rows]
         passages = [segment.passages[segment.groups] for segment, _ in self.segments]
         self._passages = np.concatenate([np.empty(0, np.int64), *passages])
         unique, place = np.unique(self._passages, return_inverse=True)
-        # Pieces of one passage may have come in several parts; then groups are joined.
+        # Pieces of one passage may have come in several blobs; then groups are joined.
         self._place = place if len(unique) < len(self._passages) else None
         self._count = len(unique)
 
-    def search(self, query: Vector) -> VectorSearch:
+    def search(self, query: Vector) -> DenseSearch:
         """Return the search for a query of shape (dimension,), of any length above 0."""
-        return VectorSearch(self, query)
+        return DenseSearch(self, query)
 
     def kth(self, tops: npt.NDArray[np.float32], depth: int) -> float:
         """Return the score of rank ``depth`` among passages, from the best of each group."""
@@ -71,13 +71,13 @@ class VectorView:
         return float(np.partition(tops, len(tops) - depth)[len(tops) - depth])
 
 
-class VectorSearch:
-    """One query over a view: all rows are multiplied once, however many selections are ranked."""
+class DenseSearch:
+    """One query over an index: all rows are multiplied once, however many selections are ranked."""
 
-    def __init__(self, view: VectorView, query: Vector) -> None:
+    def __init__(self, index: DenseIndex, query: Vector) -> None:
         asked = query.astype(np.float64)
         norm = float(np.linalg.norm(asked))
-        self._view = view
+        self._index = index
         self._unit = (asked / norm).astype(np.float32) if norm > 0.0 else None
         self._whole: dict[int, _Pass] = {}
 
@@ -89,11 +89,11 @@ class VectorSearch:
             allowed: by passage row, which passages may be returned; ``None``: all.
         """
         unit = self._unit
-        if depth < 1 or not self._view.segments or unit is None:
+        if depth < 1 or not self._index.segments or unit is None:
             return []
-        passes = [self._pass(index, unit, allowed) for index in range(len(self._view.segments))]
+        passes = [self._pass(number, unit, allowed) for number in range(len(self._index.segments))]
         # No passage of a rank above ``depth`` scores less than this.
-        least = self._view.kth(_joined([one.tops - one.error for one in passes]), depth)
+        least = self._index.kth(_joined([one.tops - one.error for one in passes]), depth)
         chosen = [(one.segment, _candidates(one, least)) for one in passes]
         passages = _joined([segment.passages[rows] for segment, rows in chosen])
         nodes = _joined([segment.nodes[rows] for segment, rows in chosen])
@@ -102,36 +102,36 @@ class VectorSearch:
         keep = leading(passages, near, depth, 2 * rounding_bound(len(unit)))
         return best_of(passages[keep], nodes[keep], _exact(vectors[keep], unit), depth)
 
-    def _pass(self, index: int, unit: Vector, allowed: Bools | None) -> _Pass:
+    def _pass(self, number: int, unit: Vector, allowed: Bools | None) -> _Pass:
         """Return the first scores of a segment, of its live and allowed rows."""
-        segment, alive = self._view.segments[index]
+        segment, alive = self._index.segments[number]
         if allowed is None:
-            return self._all(index, unit)
+            return self._all(number, unit)
         keep = allowed[segment.passages]
-        sparse = np.count_nonzero(keep) < _SPARSE * segment.rows
-        if sparse and index not in self._whole:
+        sparse = np.count_nonzero(keep) < _MAX_GATHERED_SHARE * segment.rows
+        if sparse and number not in self._whole:
             return _first_pass(segment, keep if alive is None else keep & alive, unit)
-        whole = self._all(index, unit)
+        whole = self._all(number, unit)
         sims = np.where(keep, whole.sims, np.float32(-np.inf))
         return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), whole.error)
 
-    def _all(self, index: int, unit: Vector) -> _Pass:
-        if index not in self._whole:
-            self._whole[index] = _first_pass(*self._view.segments[index], unit)
-        return self._whole[index]
+    def _all(self, number: int, unit: Vector) -> _Pass:
+        if number not in self._whole:
+            self._whole[number] = _first_pass(*self._index.segments[number], unit)
+        return self._whole[number]
 
 
 @dataclass(frozen=True, eq=False)
 class FullVectors:
-    """Unit vectors as they are, scored as :class:`CodedVectors` are."""
+    """Unit vectors as they are, with the methods of :class:`QuantisedVectors`."""
 
     matrix: Vector
-    share: ClassVar[int] = 20_000  # rows that are taken at a time
+    share: ClassVar[int] = 20_000  # rows that a core takes at a time
 
     def __len__(self) -> int:
         return len(self.matrix)
 
-    def asked(self, unit: Vector) -> Vector:
+    def prepared(self, unit: Vector) -> Vector:
         """Return a unit vector as :meth:`error` and :meth:`scores` take it."""
         return unit
 
@@ -150,7 +150,7 @@ class FullVectors:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Pass:
-    """The first scores of a segment: of its rows, the best of each group, how far they may be off.
+    """The first scores of a segment: of each row, the best of each group, and their error.
 
     Rows that are not searched have -inf.
     """
@@ -162,7 +162,7 @@ class _Pass:
 
 
 def rounding_bound(dimension: int) -> float:
-    """Return how far a float32 score may lie from the true one.
+    """Return the largest error of a float32 score.
 
     The standard bound n·u / (1 - n·u) on the error of a dot product of unit
     vectors, u = 2⁻²⁴ (Higham, Accuracy and Stability of Numerical Algorithms,
@@ -174,21 +174,21 @@ def rounding_bound(dimension: int) -> float:
 
 
 def _first_pass(segment: VectorSegment, keep: Bools | None, unit: Vector) -> _Pass:
-    coded: _Rows[Any] = segment.coded or FullVectors(segment.matrix)
-    query = coded.asked(unit)
+    vectors: _VectorRows[Any] = segment.quantised or FullVectors(segment.matrix)
+    query = vectors.prepared(unit)
     if keep is None:
-        sims = _product(coded, query)
-    elif np.count_nonzero(keep) < _SPARSE * segment.rows:
+        sims = _product(vectors, query)
+    elif np.count_nonzero(keep) < _MAX_GATHERED_SHARE * segment.rows:
         sims = np.full(segment.rows, -np.inf, np.float32)
-        sims[keep] = _product(coded.select(keep), query)
+        sims[keep] = _product(vectors.select(keep), query)
     else:
-        sims = _product(coded, query)
+        sims = _product(vectors, query)
         sims[~keep] = -np.inf
-    return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), coded.error(query))
+    return _Pass(segment, sims, np.maximum.reduceat(sims, segment.groups), vectors.error(query))
 
 
 def _candidates(one: _Pass, least: float) -> Ints:
-    """Return the rows that may be the best of a passage that may be among the best."""
+    """Return the rows that may be the best of a passage whose score may be ``least`` or more."""
     highest = one.tops + np.float32(one.error)
     groups = np.flatnonzero((highest >= least) & (highest > -np.inf))
     starts = one.segment.groups[groups]
@@ -199,11 +199,11 @@ def _candidates(one: _Pass, least: float) -> Ints:
     return rows[one.sims[rows] >= lowest]
 
 
-def _product(vectors: _Rows[Q], query: Q) -> Vector:
-    """Return the score of each row with a query; another query may compute meanwhile."""
+def _product(vectors: _VectorRows[Q], query: Q) -> Vector:
+    """Return the score of each row with a query; other queries may compute meanwhile."""
     rows = len(vectors)
     found = np.empty(rows, np.float32)
-    with query_gate.released() if rows >= _WORTH_LENDING else nullcontext():
+    with query_gate.released() if rows >= _MIN_RELEASE_ROWS else nullcontext():
         if rows <= vectors.share:
             vectors.scores(query, found)
         else:
@@ -211,10 +211,10 @@ def _product(vectors: _Rows[Q], query: Q) -> Vector:
     return found
 
 
-def _share_out(vectors: _Rows[Q], query: Q, found: Vector) -> None:
+def _share_out(vectors: _VectorRows[Q], query: Q, found: Vector) -> None:
     """Write the scores of a large number of rows, which the cores share.
 
-    One core reads memory slower than memory gives. BLAS shares too, but its
+    One core alone does not use the bandwidth of the memory. BLAS shares too, but its
     threads wait for one another in a busy loop: beside other work (queries in other
     threads, other programs) a product takes many times as long. Here a core that
     is busy elsewhere takes no share, and nothing waits for it.

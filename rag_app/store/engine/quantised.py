@@ -1,8 +1,8 @@
-"""Vectors as eight-bit codes: a quarter of the bytes to read, with a bound on the error.
+"""Quantised vectors: eight-bit numbers, a quarter of the bytes to read, with a bound on the error.
 
-Each vector is written as ``scale · code`` with whole numbers from -127 to 127
-(scalar quantisation). A product of codes is exact, so how far it may lie from
-the product of the vectors follows from what the codes leave out alone::
+Each vector is stored as ``scale · values`` with whole numbers from -127 to 127
+(scalar quantisation). A product of the whole numbers is exact, so its distance from
+the product of the vectors follows from their quantisation errors e and f alone::
 
     x = s·c + e,  q = t·d + f     ⇒     |x·q - s·t·(c·d)|  ≤  |s·c|·|f| + |e|·|q|
 
@@ -21,77 +21,84 @@ import numpy.typing as npt
 
 from rag_app.store.array_types import Vector
 
-LEAST = 4096  # rows from which codes are worth their bytes
-_STEPS = 127
+MIN_QUANTISED_ROWS = 4096  # of a file; fewer are not worth the further bytes
+_MAX_VALUE = 127
 _ROUNDING = 1e-5  # of the float32 arithmetic here, relative, generously
 
-Codes = npt.NDArray[np.int8]
+Int8s = npt.NDArray[np.int8]
 
 
-class CodedQuery(NamedTuple):
-    """A unit vector as codes of shape (1, dimension), what a step of them is worth, and ``|f|``."""
+class QuantisedQuery(NamedTuple):
+    """A quantised unit vector.
 
-    code: Codes
-    step: np.float32
-    missing: float
+    Attributes:
+        values: shape (1, dimension).
+        scale: what a step of the values is worth.
+        error: length of its quantisation error, ``|f|``.
+    """
+
+    values: Int8s
+    scale: np.float32
+    error: float
 
 
 @dataclass(frozen=True, eq=False)
-class CodedVectors:
-    """Unit vectors as codes.
+class QuantisedVectors:
+    """Quantised unit vectors.
 
     Attributes:
-        codes: shape (n, dimension).
-        scales: what one step of a row's codes is worth, float32, shape (n,).
-        rest: length of the longest ``e``: no vector is farther from its codes than this.
+        values: shape (n, dimension).
+        scales: what one step of a row's values is worth, float32, shape (n,).
+        max_error: length of the longest quantisation error, ``|e|``.
     """
 
-    codes: Codes
+    values: Int8s
     scales: Vector
-    rest: float
-    share: ClassVar[int] = 50_000  # rows that are taken at a time
+    max_error: float
+    share: ClassVar[int] = 50_000  # rows that a core takes at a time
 
     def __len__(self) -> int:
-        return len(self.codes)
+        return len(self.values)
 
-    def asked(self, unit: Vector) -> CodedQuery:
+    def prepared(self, unit: Vector) -> QuantisedQuery:
         """Return a unit vector as :meth:`error` and :meth:`scores` take it."""
-        return _asked(unit.tobytes())
+        return _prepared(unit.tobytes())
 
-    def error(self, query: CodedQuery) -> float:
+    def error(self, query: QuantisedQuery) -> float:
         """Return how far a score of :meth:`scores` may be from the product of the vectors."""
-        return (1.002 + self.rest) * query.missing + 1.002 * self.rest + _ROUNDING
+        return (1.002 + self.max_error) * query.error + 1.002 * self.max_error + _ROUNDING
 
-    def select(self, rows: slice | npt.NDArray[np.bool_]) -> CodedVectors:
-        """Return the codes of some rows."""
-        return CodedVectors(self.codes[rows], self.scales[rows], self.rest)
+    def select(self, rows: slice | npt.NDArray[np.bool_]) -> QuantisedVectors:
+        """Return some rows."""
+        return QuantisedVectors(self.values[rows], self.scales[rows], self.max_error)
 
-    def scores(self, query: CodedQuery, out: Vector) -> None:
-        """Write the product of each row with a unit vector, nearly, into ``out`` of shape (n,)."""
+    def scores(self, query: QuantisedQuery, out: Vector) -> None:
+        """Write the approximate product of each row with a unit vector into ``out``, shape (n,)."""
         from numkong import cdist
 
-        if not len(self.codes):
-            return  # which the library refuses
-        whole = np.asarray(cdist(query.code, self.codes, "dot"))[0]
-        np.multiply(whole, self.scales * query.step, out=out, casting="unsafe")
+        if not len(self.values):
+            return  # the library refuses no rows
+        whole = np.asarray(cdist(query.values, self.values, "dot"))[0]
+        np.multiply(whole, self.scales * query.scale, out=out, casting="unsafe")
 
 
-def encode(vectors: Vector) -> tuple[Codes, Vector, float]:
-    """Return the codes, scales and longest rest of rows of shape (n, dimension)."""
-    codes, scales = _encode(vectors)
-    rests = np.linalg.norm(vectors - codes * scales[:, None], axis=1)
-    return codes, scales, float(rests.max(initial=0.0)) * (1.0 + _ROUNDING)
+def quantise(vectors: Vector) -> tuple[Int8s, Vector, float]:
+    """Return values, scales and the longest error of rows of shape (n, dimension)."""
+    values, scales = _values(vectors)
+    errors = np.linalg.norm(vectors - values * scales[:, None], axis=1)
+    return values, scales, float(errors.max(initial=0.0)) * (1.0 + _ROUNDING)
 
 
 @lru_cache(maxsize=16)
-def _asked(unit: bytes) -> CodedQuery:
-    """Return a vector as codes; several kinds of nodes are asked for the same one."""
+def _prepared(unit: bytes) -> QuantisedQuery:
+    """Return a quantised vector, from a cache: several kinds of nodes are searched for the same."""
     vector = np.frombuffer(unit, np.float32)
-    code, step = _encode(vector[None, :])
-    return CodedQuery(code, step[0], float(np.linalg.norm(vector - step * code[0])))
+    values, scales = _values(vector[None, :])
+    error = float(np.linalg.norm(vector - scales * values[0]))
+    return QuantisedQuery(values, scales[0], error)
 
 
-def _encode(vectors: Vector) -> tuple[Codes, Vector]:
+def _values(vectors: Vector) -> tuple[Int8s, Vector]:
     highest = np.abs(vectors).max(axis=1, initial=0.0).astype(np.float32)
-    scales = np.maximum(highest, np.float32(1e-30)) / np.float32(_STEPS)
+    scales = np.maximum(highest, np.float32(1e-30)) / np.float32(_MAX_VALUE)
     return np.rint(vectors / scales[:, None]).astype(np.int8), scales

@@ -1,7 +1,7 @@
-"""Segments: what is searched, as arrays. A part is a small one, a derived file a large one.
+"""Segments: arrays that are searched, small ones from blobs, large ones from derived files.
 
-All are read-only. A segment keeps which parts it was made of and where each
-ends, so that the rows of a part that was removed since can be masked.
+All are read-only. A segment records which blobs it was made of and where each
+ends, so that the rows of a blob that was removed later can be masked.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ import numpy as np
 import numpy.typing as npt
 
 from rag_app.store.array_types import Bools, Ints, Vector
-from rag_app.store.engine.quantised import CodedVectors
+from rag_app.store.engine.quantised import QuantisedVectors
 
 Counts = npt.NDArray[np.uint32]
-_BLOCK = 1 << 20  # postings merged at a time, so that memory stays bounded
+_MERGE_POSTINGS = 1 << 20  # merged at a time, so that memory stays bounded
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Rows of several parts, one after the other.
+    """Rows of several blobs, one after the other.
 
     Attributes:
-        parts: numbers of the parts, rising, shape (p,).
-        ends: row at which each part ends, shape (p,).
+        blobs: numbers of the blobs, rising, shape (p,).
+        ends: row at which each blob ends, shape (p,).
         nodes: node row of each row, shape (n,).
         passages: row of the passage that the node leads to, shape (n,).
     """
 
-    parts: Ints
+    blobs: Ints
     ends: Ints
     nodes: Ints
     passages: Ints
@@ -42,8 +42,8 @@ class Segment:
         return len(self.nodes)
 
     def alive(self, live: Collection[int]) -> Bools | None:
-        """Return which rows belong to a part in ``live``; ``None`` when all do."""
-        keep = np.array([part in live for part in self.parts.tolist()], np.bool_)
+        """Return which rows belong to a blob in ``live``; ``None`` when all do."""
+        keep = np.array([blob in live for blob in self.blobs.tolist()], np.bool_)
         if keep.all():
             return None
         return np.repeat(keep, np.diff(self.ends, prepend=0))
@@ -55,13 +55,13 @@ class VectorSegment(Segment):
 
     Attributes:
         matrix: shape (n, dimension), float32, unit rows.
-        coded: the same in fewer bytes, when there are many.
+        quantised: the same in fewer bytes, when there are many.
         groups: the first row of each run of rows with the same passage.
-        bounds: the same, and how many rows there are.
+        bounds: the same, followed by the number of rows.
     """
 
     matrix: Vector
-    coded: CodedVectors | None = None
+    quantised: QuantisedVectors | None = None
     groups: Ints = field(init=False)
     bounds: Ints = field(init=False)
 
@@ -101,10 +101,10 @@ S = TypeVar("S", bound=Segment)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece(Generic[S]):
-    """The rows of one part inside a segment."""
+class Extent(Generic[S]):
+    """The rows of one blob inside a segment."""
 
-    part: int
+    blob: int
     segment: S
     rows: slice
 
@@ -122,45 +122,45 @@ class Postings:
     counts: Counts
 
 
-def pieces_of(segments: Sequence[S], live: Collection[int]) -> list[Piece[S]]:
-    """Return the live parts of all segments by part number, none twice."""
-    found: dict[int, Piece[S]] = {}
+def extents_of(segments: Sequence[S], live: Collection[int]) -> list[Extent[S]]:
+    """Return the live blobs of all segments by blob number, none twice."""
+    found: dict[int, Extent[S]] = {}
     for segment in segments:
         low = 0
-        for part, high in zip(segment.parts.tolist(), segment.ends.tolist(), strict=True):
-            if part in live:
-                found.setdefault(part, Piece(part, segment, slice(low, high)))
+        for blob, high in zip(segment.blobs.tolist(), segment.ends.tolist(), strict=True):
+            if blob in live:
+                found.setdefault(blob, Extent(blob, segment, slice(low, high)))
             low = high
-    return [found[part] for part in sorted(found)]
+    return [found[blob] for blob in sorted(found)]
 
 
-def joined_rows(pieces: Sequence[Piece[S]]) -> dict[str, Ints]:
-    """Return ``parts``, ``ends``, ``nodes`` and ``passages`` of the pieces in this order."""
+def joined_rows(extents: Sequence[Extent[S]]) -> dict[str, Ints]:
+    """Return ``blobs``, ``ends``, ``nodes`` and ``passages`` of the extents in this order."""
     return {
-        "parts": np.array([piece.part for piece in pieces], dtype=np.int64),
-        "ends": np.cumsum([len(piece) for piece in pieces], dtype=np.int64),
-        "nodes": _joined([piece.segment.nodes[piece.rows] for piece in pieces], np.int64),
-        "passages": _joined([piece.segment.passages[piece.rows] for piece in pieces], np.int64),
+        "blobs": np.array([extent.blob for extent in extents], dtype=np.int64),
+        "ends": np.cumsum([len(extent) for extent in extents], dtype=np.int64),
+        "nodes": _joined([extent.segment.nodes[extent.rows] for extent in extents], np.int64),
+        "passages": _joined([extent.segment.passages[extent.rows] for extent in extents], np.int64),
     }
 
 
 def join_vectors(segments: Sequence[VectorSegment], live: Collection[int]) -> VectorSegment:
-    """Return one segment with the live rows of all, parts in rising order."""
-    pieces = pieces_of(segments, live)
-    blocks = [piece.segment.matrix[piece.rows] for piece in pieces]
+    """Return one segment with the live rows of all, blobs in rising order."""
+    extents = extents_of(segments, live)
+    blocks = [extent.segment.matrix[extent.rows] for extent in extents]
     matrix = np.concatenate(blocks) if blocks else np.empty((0, 0), np.float32)
-    rows = joined_rows(pieces)
-    return VectorSegment(rows["parts"], rows["ends"], rows["nodes"], rows["passages"], matrix)
+    rows = joined_rows(extents)
+    return VectorSegment(rows["blobs"], rows["ends"], rows["nodes"], rows["passages"], matrix)
 
 
 def join_words(segments: Sequence[WordSegment], live: Collection[int]) -> WordSegment:
-    """Return one segment with the live rows of all, parts in rising order."""
-    pieces = pieces_of(segments, live)
-    blocks = list(merged_postings(segments, pieces))
+    """Return one segment with the live rows of all, blobs in rising order."""
+    extents = extents_of(segments, live)
+    blocks = list(merged_postings(segments, extents))
     sizes = _joined([block.sizes for block in blocks], np.int64)
     return WordSegment(
-        **joined_rows(pieces),
-        lengths=_joined([piece.segment.lengths[piece.rows] for piece in pieces], np.int64),
+        **joined_rows(extents),
+        lengths=_joined([extent.segment.lengths[extent.rows] for extent in extents], np.int64),
         terms=_joined([block.terms for block in blocks], np.int64),
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         entries=_joined([block.entries for block in blocks], np.uint32),
@@ -169,10 +169,10 @@ def join_words(segments: Sequence[WordSegment], live: Collection[int]) -> WordSe
 
 
 def merged_postings(
-    segments: Sequence[WordSegment], pieces: Sequence[Piece[WordSegment]]
+    segments: Sequence[WordSegment], extents: Sequence[Extent[WordSegment]]
 ) -> Iterator[Postings]:
-    """Yield the postings of the pieces by rising term, a bounded number at a time."""
-    moved = _new_rows(segments, pieces)
+    """Yield the postings of the extents by rising term, a bounded number at a time."""
+    moved = _new_rows(segments, extents)
     for low, high in _term_ranges(segments):
         terms, entries, counts = [], [], []
         for segment, rows in zip(segments, moved, strict=True):
@@ -195,18 +195,20 @@ def merged_postings(
         )
 
 
-def _new_rows(segments: Sequence[WordSegment], pieces: Sequence[Piece[WordSegment]]) -> list[Ints]:
-    """Return for each segment where each of its rows goes; −1: nowhere."""
+def _new_rows(
+    segments: Sequence[WordSegment], extents: Sequence[Extent[WordSegment]]
+) -> list[Ints]:
+    """Return for each segment the new number of each of its rows; −1: none."""
     moved = {id(segment): np.full(segment.rows, -1, np.int64) for segment in segments}
     start = 0
-    for piece in pieces:
-        moved[id(piece.segment)][piece.rows] = np.arange(start, start + len(piece))
-        start += len(piece)
+    for extent in extents:
+        moved[id(extent.segment)][extent.rows] = np.arange(start, start + len(extent))
+        start += len(extent)
     return [moved[id(segment)] for segment in segments]
 
 
 def _term_ranges(segments: Sequence[WordSegment]) -> Iterator[tuple[int, int]]:
-    """Cut the range of term numbers so that each cut holds about ``_BLOCK`` postings."""
+    """Cut the range of term numbers so that each cut holds about ``_MERGE_POSTINGS`` postings."""
     terms = _joined([segment.terms for segment in segments], np.int64)
     sizes = _joined([np.diff(segment.starts) for segment in segments], np.int64)
     order = np.argsort(terms, kind="stable")
@@ -214,7 +216,7 @@ def _term_ranges(segments: Sequence[WordSegment]) -> Iterator[tuple[int, int]]:
     at = 0
     while at < len(terms):
         before = int(total[at - 1]) if at else 0
-        stop = max(int(np.searchsorted(total, before + _BLOCK, side="right")), at + 1)
+        stop = max(int(np.searchsorted(total, before + _MERGE_POSTINGS, side="right")), at + 1)
         high = int(terms[stop - 1]) + 1
         yield int(terms[at]), high
         at = int(np.searchsorted(terms, high, side="left"))

@@ -1,11 +1,11 @@
-"""What retrieval and ingestion need of a store, and nothing else.
+"""The protocol of a store: what retrieval and ingestion need of it.
 
 An engine (SQLite in a folder today; Postgres or Qdrant for those who outgrow
 one machine) implements :class:`Store`, :class:`Snapshot` and :class:`Writer`.
 The tests in ``tests/rag_app/store`` run against these protocols.
 
 Terms: a *kind* names a set of nodes made by one rule (``parent``,
-``child-128``, ``sentence``, ``piece``). A *passage* is what is read; every
+``child-128``, ``sentence``, ``piece``). A *passage* is a node that is read; every
 searched node leads to one: a child to its parent, a piece to its parent, a
 parent or a sentence to itself. Depth and k count passages.
 """
@@ -90,7 +90,7 @@ class Store(Protocol):
         ...
 
     def verify(self) -> list[Finding]:
-        """Check every link of the index and return what is wrong (nothing: ``[]``)."""
+        """Check every link of the index and return the faults."""
         ...
 
     def repair_files(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class Store(Protocol):
         ...
 
     def salvaged(self) -> AbstractContextManager[Salvaged]:
-        """Yield a new index with all that is whole of this one; leaving puts it in its place.
+        """Yield a new index with the undamaged contents of this one, which it then replaces.
 
         Nobody else writes meanwhile. After an error the index is as it was.
         """
@@ -110,7 +110,7 @@ class Store(Protocol):
 
 
 class Salvaged(Protocol):
-    """A new index with all that is whole of a damaged one."""
+    """A new index with the undamaged contents of a damaged one."""
 
     @property
     def store(self) -> Store:

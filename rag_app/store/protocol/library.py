@@ -1,4 +1,4 @@
-"""What an index holds: contents with their names, documents and all made of them."""
+"""The contents of an index, with their names, documents, nodes and vectors."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LibrarySnapshot(Protocol):
         ...
 
     def export(self, content_hash: str) -> Prepared:
-        """Return all of one content as it was put: what a merge writes elsewhere.
+        """Return all of one content as it was written, for a merge.
 
         Raises:
             KeyError: the index does not hold it.

@@ -72,7 +72,7 @@ class SearchSnapshot(Protocol):
         ...
 
     def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
-        """Return where nodes lie that say what their document says there, by id.
+        """Return by id the spans of nodes whose text is that of their document there.
 
         Nodes with a text or pages of their own are left out.
         """

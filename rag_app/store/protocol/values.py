@@ -1,4 +1,4 @@
-"""What passes between an index and whoever asks it."""
+"""Values that a store takes and returns."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ class Finding:
     """One thing that verification found wrong.
 
     Attributes:
-        check: the link or the checksum that does not hold.
+        check: the link or checksum that is wrong.
         message: what is wrong, and of which file.
         hint: the command that repairs it.
     """
@@ -166,11 +166,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Lost:
-    """A content that is not whole.
+    """A damaged content.
 
     Attributes:
-        names: what it was called, as far as that reads.
-        content_hash: its hash (``""``: it does not read).
+        names: its names, as far as they can be read.
+        content_hash: its hash (``""``: it cannot be read).
         reason: what is damaged.
     """
 

@@ -1,4 +1,4 @@
-"""What changes an index."""
+"""Writing to an index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Writer(Protocol):
     """The one writer of an index; each method is one transaction."""
 
     def put(self, prepared: Prepared) -> Literal["added", "replaced"]:
-        """Write one file whole: what any of its names pointed at before loses that name."""
+        """Write one file; contents that had one of its names lose that name."""
         ...
 
     def extend(self, prepared: Prepared) -> None:
@@ -48,7 +48,7 @@ class Writer(Protocol):
         ...
 
     def rename(self, names: Mapping[str, Sequence[str]]) -> None:
-        """Call contents (by hash) by these names and no others, all at once.
+        """Give contents (by hash) these names in place of their present ones, all at once.
 
         Names may go from one of them to another; what else had one loses it, and goes
         when it was its last. A title that begins with an old name begins with the
@@ -60,8 +60,8 @@ class Writer(Protocol):
         ...
 
     def remove(self, names: Iterable[str]) -> int:
-        """Take names away; content that has none left goes with all its nodes.
+        """Remove names, and contents that have none left with all their nodes.
 
-        Returns how many contents were removed; names that are not known are passed over.
+        Returns how many contents were removed; unknown names are ignored.
         """
         ...

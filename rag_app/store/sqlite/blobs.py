@@ -1,6 +1,6 @@
-"""Parts: the vectors, or the counted words, of one content and one kind, as blobs.
+"""Blobs: the vectors, or the counted words, of one content and one kind.
 
-A part is written once and removed whole. Its nodes are ordered by passage, so
+A blob is written once and removed whole. Its nodes are ordered by passage, so
 that the nodes of one passage lie together.
 """
 
@@ -22,8 +22,8 @@ from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.codec import pack_ints, unpack_ints
 
 Kind = tuple[int, str]  # number and name
-PART_ROWS = 4096  # vectors in a part, so that a blob stays small enough to read whole
-_UNIT = 1e-3  # how far from 1 the length of a vector may lie
+MAX_BLOB_ROWS = 4096  # so that each stays small enough to be read whole
+_MAX_LENGTH_ERROR = 1e-3  # how far from 1 the length of a vector may lie
 
 
 def write_vectors(
@@ -55,29 +55,29 @@ def write_vectors(
     order = _order(nodes, passages, here)
     for chosen in _cut(passages[order]):
         picked = order[chosen]
-        part = _next_part(sql, "vectors")
-        blobs = (
+        blob = _next_blob(sql, "vectors")
+        columns = (
             pack_ints(nodes[picked]),
             pack_ints(passages[picked]),
             np.ascontiguousarray(matrix[picked], dtype="<f4").tobytes(),
         )
-        checksum = sums.blobs((part, content, kind[1], len(picked)), *blobs)
+        checksum = sums.blobs((blob, content, kind[1], len(picked)), *columns)
         sql.execute(
             "INSERT INTO vectors (part, content, kind, count, checksum, nodes, passages, matrix)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (part, content, kind[0], len(picked), checksum, *blobs),
+            (blob, content, kind[0], len(picked), checksum, *columns),
         )
 
 
-def read_vectors(sql: sqlite3.Connection, sums: Checksums, part: int) -> VectorSegment:
-    """Return one part as a segment.
+def read_vectors(sql: sqlite3.Connection, sums: Checksums, blob: int) -> VectorSegment:
+    """Return one blob as a segment.
 
     Raises:
         IndexDamagedError: it is not as it was written.
     """
-    nodes, passages, matrix = _checked_vectors(sql, sums, part)
+    nodes, passages, matrix = _checked_vectors(sql, sums, blob)
     return VectorSegment(
-        parts=np.array([part], dtype=np.int64),
+        blobs=np.array([blob], dtype=np.int64),
         ends=np.array([len(nodes)], dtype=np.int64),
         nodes=nodes,
         passages=passages,
@@ -85,40 +85,40 @@ def read_vectors(sql: sqlite3.Connection, sums: Checksums, part: int) -> VectorS
     )
 
 
-def read_rows(sql: sqlite3.Connection, part: int) -> Segment:
-    """Return one part of vectors without its matrix; nothing of it is checked."""
+def read_rows(sql: sqlite3.Connection, blob: int) -> Segment:
+    """Return one blob of vectors without its matrix; nothing of it is checked."""
     nodes, passages = sql.execute(
-        "SELECT nodes, passages FROM vectors WHERE part = ?", (part,)
+        "SELECT nodes, passages FROM vectors WHERE part = ?", (blob,)
     ).fetchone()
     rows = unpack_ints(nodes)
     return Segment(
-        parts=np.array([part], dtype=np.int64),
+        blobs=np.array([blob], dtype=np.int64),
         ends=np.array([len(rows)], dtype=np.int64),
         nodes=rows,
         passages=unpack_ints(passages),
     )
 
 
-def read_matrix(sql: sqlite3.Connection, sums: Checksums, part: int) -> Vector:
-    """Return the vectors of one part, shape (n, dimension).
+def read_matrix(sql: sqlite3.Connection, sums: Checksums, blob: int) -> Vector:
+    """Return the vectors of one blob, shape (n, dimension).
 
     Raises:
-        IndexDamagedError: the part is not as it was written.
+        IndexDamagedError: the blob is not as it was written.
     """
-    return _checked_vectors(sql, sums, part)[2]
+    return _checked_vectors(sql, sums, blob)[2]
 
 
 def _checked_vectors(
-    sql: sqlite3.Connection, sums: Checksums, part: int
+    sql: sqlite3.Connection, sums: Checksums, blob: int
 ) -> tuple[Ints, Ints, Vector]:
-    content, kind, count, checksum, *blobs = sql.execute(
+    content, kind, count, checksum, *columns = sql.execute(
         "SELECT content, (SELECT name FROM kinds k WHERE k.kind = v.kind), count, checksum,"
         " nodes, passages, matrix FROM vectors v WHERE part = ?",
-        (part,),
+        (blob,),
     ).fetchone()
-    found = sums.blobs((part, content, kind, count), *blobs)
-    sums.check(checksum, found, f"part {part} of the vectors of content {content}")
-    nodes, passages, matrix = blobs
+    found = sums.blobs((blob, content, kind, count), *columns)
+    sums.check(checksum, found, f"blob {blob} of the vectors of content {content}")
+    nodes, passages, matrix = columns
     matrix = np.frombuffer(matrix, dtype="<f4").reshape(count, -1)
     return unpack_ints(nodes), unpack_ints(passages), matrix
 
@@ -145,7 +145,7 @@ def write_words(
     table[:, 2] = np.fromiter(chain.from_iterable(c.values() for c in chosen), np.int64)
     table = table[np.lexsort((table[:, 1], table[:, 0]))]
     terms, starts = np.unique(table[:, 0], return_index=True)
-    blobs = (
+    columns = (
         pack_ints(nodes[order]),
         pack_ints(passages[order]),
         pack_ints([sum(terms_of.values()) for terms_of in chosen]),
@@ -154,34 +154,34 @@ def write_words(
         table[:, 1].astype("<u4").tobytes(),
         table[:, 2].astype("<u4").tobytes(),
     )
-    part = _next_part(sql, "words")
+    blob = _next_blob(sql, "words")
     vocabulary = sums.row(*sorted(ids, key=ids.__getitem__))
-    checksum = sums.blobs((part, content, kind[1], len(order), vocabulary), *blobs)
+    checksum = sums.blobs((blob, content, kind[1], len(order), vocabulary), *columns)
     sql.execute(
         "INSERT INTO words (part, content, kind, count, vocabulary, checksum, nodes, passages,"
         " lengths, terms, starts, entries, counts) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        (part, content, kind[0], len(order), vocabulary, checksum, *blobs),
+        (blob, content, kind[0], len(order), vocabulary, checksum, *columns),
     )
 
 
-def read_words(sql: sqlite3.Connection, sums: Checksums, part: int) -> WordSegment:
-    """Return one part as a segment.
+def read_words(sql: sqlite3.Connection, sums: Checksums, blob: int) -> WordSegment:
+    """Return one blob as a segment.
 
     Raises:
         IndexDamagedError: it is not as it was written.
     """
-    content, kind, count, vocabulary, checksum, *blobs = sql.execute(
+    content, kind, count, vocabulary, checksum, *columns = sql.execute(
         "SELECT content, (SELECT name FROM kinds k WHERE k.kind = w.kind), count, vocabulary,"
         " checksum, nodes, passages, lengths, terms, starts, entries, counts"
         " FROM words w WHERE part = ?",
-        (part,),
+        (blob,),
     ).fetchone()
-    found = sums.blobs((part, content, kind, count, vocabulary), *blobs)
-    sums.check(checksum, found, f"part {part} of the words of content {content}")
-    nodes, passages, lengths, terms, starts, entries, counts = blobs
+    found = sums.blobs((blob, content, kind, count, vocabulary), *columns)
+    sums.check(checksum, found, f"blob {blob} of the words of content {content}")
+    nodes, passages, lengths, terms, starts, entries, counts = columns
     rows = unpack_ints(nodes)
     return WordSegment(
-        parts=np.array([part], dtype=np.int64),
+        blobs=np.array([blob], dtype=np.int64),
         ends=np.array([len(rows)], dtype=np.int64),
         nodes=rows,
         passages=unpack_ints(passages),
@@ -193,14 +193,14 @@ def read_words(sql: sqlite3.Connection, sums: Checksums, part: int) -> WordSegme
     )
 
 
-def read_vocabulary(sql: sqlite3.Connection, sums: Checksums, part: int) -> dict[int, str]:
-    """Return the terms that a part of words holds, by number.
+def read_vocabulary(sql: sqlite3.Connection, sums: Checksums, blob: int) -> dict[int, str]:
+    """Return the terms that a blob of words holds, by number.
 
     Raises:
         IndexDamagedError: they are not the terms that were counted.
     """
     terms, stored = sql.execute(
-        "SELECT terms, vocabulary FROM words WHERE part = ?", (part,)
+        "SELECT terms, vocabulary FROM words WHERE part = ?", (blob,)
     ).fetchone()
     rows = sql.execute(
         "SELECT term_id, term FROM terms WHERE term_id IN (SELECT value FROM json_each(?))"
@@ -208,39 +208,39 @@ def read_vocabulary(sql: sqlite3.Connection, sums: Checksums, part: int) -> dict
         (json.dumps(unpack_ints(terms).tolist()),),
     )
     found = dict(rows.fetchall())
-    sums.check(stored, sums.row(*found.values()), f"the list of terms of part {part}")
+    sums.check(stored, sums.row(*found.values()), f"the list of terms of blob {blob}")
     return found
 
 
-def live_parts(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
-    """Return the parts of a kind in this transaction, and how many rows each has."""
+def live_blobs(sql: sqlite3.Connection, how: How, kind: int) -> dict[int, int]:
+    """Return the blobs of a kind in this transaction, and how many rows each has."""
     rows = sql.execute(f"SELECT part, count FROM {how} WHERE kind = ?", (kind,))  # noqa: S608
     return dict(rows.fetchall())
 
 
 def release_terms(sql: sqlite3.Connection, content: int) -> None:
-    """Forget the terms that only this content used; its parts go afterwards."""
-    for (blob,) in sql.execute("SELECT terms FROM words WHERE content = ?", (content,)).fetchall():
-        _release(sql, blob)
+    """Forget the terms that only this content used; its blobs go afterwards."""
+    for (terms,) in sql.execute("SELECT terms FROM words WHERE content = ?", (content,)).fetchall():
+        _release(sql, terms)
     forget_unused_terms(sql)
 
 
-def delete_words(sql: sqlite3.Connection, part: int) -> None:
-    """Remove one part of words; its terms stay until the unused ones are forgotten."""
-    (blob,) = sql.execute("SELECT terms FROM words WHERE part = ?", (part,)).fetchone()
-    _release(sql, blob)
-    sql.execute("DELETE FROM words WHERE part = ?", (part,))
+def delete_words(sql: sqlite3.Connection, blob: int) -> None:
+    """Remove one blob of words; its terms stay until the unused ones are forgotten."""
+    (terms,) = sql.execute("SELECT terms FROM words WHERE part = ?", (blob,)).fetchone()
+    _release(sql, terms)
+    sql.execute("DELETE FROM words WHERE part = ?", (blob,))
 
 
 def forget_unused_terms(sql: sqlite3.Connection) -> None:
-    """Remove the terms that no part uses any more."""
+    """Remove the terms that no blob uses any more."""
     sql.execute("DELETE FROM terms WHERE uses <= 0")
 
 
-def _release(sql: sqlite3.Connection, blob: bytes) -> None:
+def _release(sql: sqlite3.Connection, terms: bytes) -> None:
     sql.execute(
         "UPDATE terms SET uses = uses - 1 WHERE term_id IN (SELECT value FROM json_each(?))",
-        (json.dumps(unpack_ints(blob).tolist()),),
+        (json.dumps(unpack_ints(terms).tolist()),),
     )
 
 
@@ -263,8 +263,8 @@ def _intern(sql: sqlite3.Connection, terms: set[str]) -> dict[str, int]:
     return find_terms(sql, ordered)
 
 
-def _next_part(sql: sqlite3.Connection, table: str) -> int:
-    """Return a number that no part of this table ever had."""
+def _next_blob(sql: sqlite3.Connection, table: str) -> int:
+    """Return a number that no blob of this table ever had."""
     row = sql.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
     return int(row[0] if row else 0) + 1
 
@@ -275,11 +275,11 @@ def _columns(rows: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
 
 
 def _written(sql: sqlite3.Connection, table: str, content: int, kind: int) -> Ints:
-    blobs = sql.execute(
+    stored = sql.execute(
         f"SELECT nodes FROM {table} WHERE content = ? AND kind = ?",  # noqa: S608
         (content, kind),
     ).fetchall()
-    return np.concatenate([np.empty(0, np.int64), *(unpack_ints(blob) for (blob,) in blobs)])
+    return np.concatenate([np.empty(0, np.int64), *(unpack_ints(nodes) for (nodes,) in stored)])
 
 
 def _order(nodes: Ints, passages: Ints, here: Ints) -> Ints:
@@ -289,10 +289,10 @@ def _order(nodes: Ints, passages: Ints, here: Ints) -> Ints:
 
 
 def _cut(passages: Ints) -> list[slice]:
-    """Cut into parts of about ``PART_ROWS``, never inside a passage."""
+    """Cut into blobs of about ``MAX_BLOB_ROWS``, never inside a passage."""
     slices, start = [], 0
     while start < len(passages):
-        stop = min(start + PART_ROWS, len(passages))
+        stop = min(start + MAX_BLOB_ROWS, len(passages))
         if stop < len(passages):
             first = int(np.searchsorted(passages, passages[stop], side="left"))
             last = int(np.searchsorted(passages, passages[stop], side="right"))
@@ -310,7 +310,9 @@ def _check(matrix: npt.NDArray[np.float32], count: int, dimension: int) -> None:
             hint="open the index with the embedding model it was made with",
         )
     norms = np.linalg.norm(matrix, axis=1)
-    if not np.all(np.abs(norms - 1.0) < _UNIT):  # also true of a number that is not finite
+    if not np.all(
+        np.abs(norms - 1.0) < _MAX_LENGTH_ERROR
+    ):  # also true of a number that is not finite
         raise EmbeddingError(
             "the embedding model gave a vector that is not of unit length, or not finite",
             hint="a vector of zeros or NaN often means a damaged model",

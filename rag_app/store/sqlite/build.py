@@ -1,8 +1,8 @@
-"""When and what derived files are built: once per run, at a cost that goes with what is new.
+"""Building derived files: once per run, at a cost that depends on what is new.
 
-Each file covers some blobs. A run writes its new parts into a new file and
-takes smaller neighbours along, so that there are at most about log2(n) files
-and a part is rewritten at most that often. The list of files is itself in the
+Each file covers some blobs. A run writes its new blobs into a new file and
+merges smaller neighbours into it, so that there are at most about log2(n) files
+and a blob is rewritten at most that often. The list of files is itself in the
 database: one transaction switches from the old ones to the new one.
 """
 
@@ -23,23 +23,23 @@ from rag_app.store.engine.segments import Segment, WordSegment
 from rag_app.store.protocol import How
 from rag_app.store.sqlite import blobs, derived
 from rag_app.store.sqlite.checksums import Checksums
-from rag_app.store.sqlite.derived import Listed
+from rag_app.store.sqlite.derived import Arrays, DerivedFile
 from rag_app.store.sqlite.folders import refuse_links, remove_derived
 from rag_app.store.sqlite.schema import DERIVED
 from rag_app.store.sqlite.state import read_state, write_state
 
 _log = logging.getLogger(__name__)
-_UNPLAIN = re.compile(r"[^A-Za-z0-9_-]")
-_GROWTH = 2  # a file is taken along when it is less than this many times as large as what is new
-_DEAD = 0.2  # share of removed rows above which a file is written again
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9_-]")
+_MIN_SIZE_RATIO = 2  # of a file to the new rows: with less it is merged with them
+_MAX_REMOVED_SHARE = 0.2  # of the rows of a file; above it the file is written again
 
 
 @dataclass(frozen=True)
-class Maker:
-    """How one sort of segment is opened, and written from files and new blobs."""
+class SegmentFiles:
+    """How files of vectors, or of words, are read, and written from files and new blobs."""
 
     how: How
-    open: Callable[..., Segment]
+    read: Callable[[Arrays], Segment]
     write: Callable[
         [
             sqlite3.Connection,
@@ -62,12 +62,12 @@ def _write_vectors(
     info: Mapping[str, object],
 ) -> FileIdentity:
     sums = Checksums.at(sql)
-    rows = [blobs.read_rows(sql, part) for part in fresh]
+    rows = [blobs.read_rows(sql, blob) for blob in fresh]
     (config,) = sql.execute("SELECT config FROM state").fetchone()
     dimension = load_config(config).dimension
 
-    def fetch(part: int) -> Vector:
-        return blobs.read_matrix(sql, sums, part)
+    def fetch(blob: int) -> Vector:
+        return blobs.read_matrix(sql, sums, blob)
 
     return derived.write_vectors(path, [*files, *rows], wanted, fetch, dimension, info)
 
@@ -82,12 +82,12 @@ def _write_words(
 ) -> FileIdentity:
     sums = Checksums.at(sql)
     known = [file for file in files if isinstance(file, WordSegment)]
-    read = [blobs.read_words(sql, sums, part) for part in fresh]
+    read = [blobs.read_words(sql, sums, blob) for blob in fresh]
     return derived.write_words(path, [*known, *read], wanted, info)
 
 
-VECTORS = Maker("vectors", derived.open_vectors, _write_vectors)
-WORDS = Maker("words", derived.open_words, _write_words)
+VECTORS = SegmentFiles("vectors", derived.vector_segment, _write_vectors)
+WORDS = SegmentFiles("words", derived.word_segment, _write_words)
 
 
 def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
@@ -107,7 +107,7 @@ def build_derived(sql: sqlite3.Connection, folder: Path) -> None:
 
 
 def drop_files(sql: sqlite3.Connection, folder: Path, files: Sequence[str]) -> None:
-    """List some derived files no more: what they held is built anew from the database."""
+    """Remove files from the list of derived files: they are built anew from the database."""
     if files:
         _switch(sql, folder, files, None, 0)
 
@@ -123,48 +123,48 @@ def sweep(sql: sqlite3.Connection, folder: Path) -> None:
         sql.execute("DELETE FROM unused_files")
 
 
-def _build(sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker) -> None:
-    live = blobs.live_parts(sql, maker.how, kind)
-    files, unusable = _open_all(sql, folder, kind, maker)
-    covered = {part for segment in files.values() for part in segment.parts.tolist()}
-    new = sum(rows for part, rows in live.items() if part not in covered)
-    along = _taken_along(files, live, new)
-    gone = [*unusable, *along]
-    kept = {part for name in files.keys() - set(along) for part in files[name].parts.tolist()}
-    wanted = {part for part in live if part not in kept}
+def _build(sql: sqlite3.Connection, folder: Path, kind: int, sort: SegmentFiles) -> None:
+    live = blobs.live_blobs(sql, sort.how, kind)
+    files, unusable = _open_all(sql, folder, kind, sort)
+    covered = {blob for segment in files.values() for blob in segment.blobs.tolist()}
+    new = sum(rows for blob, rows in live.items() if blob not in covered)
+    merged = _merged(files, live, new)
+    gone = [*unusable, *merged]
+    kept = {blob for name in files.keys() - set(merged) for blob in files[name].blobs.tolist()}
+    wanted = {blob for blob in live if blob not in kept}
     if not wanted and not gone:
         return
     made = None
     if wanted:
         fresh = sorted(wanted - covered)
-        made = _write(sql, folder, kind, maker, [files[old] for old in along], fresh, wanted)
-    _switch(sql, folder, gone, made, sum(live[part] for part in wanted))
+        made = _write(sql, folder, kind, sort, [files[old] for old in merged], fresh, wanted)
+    _switch(sql, folder, gone, made, sum(live[blob] for blob in wanted))
 
 
 def _write(
     sql: sqlite3.Connection,
     folder: Path,
     kind: int,
-    maker: Maker,
+    sort: SegmentFiles,
     files: Sequence[Segment],
     fresh: Sequence[int],
     wanted: Collection[int],
-) -> Listed:
-    name = _name(sql, maker.how, kind)
+) -> DerivedFile:
+    name = _name(sql, sort.how, kind)
     identity, generation = sql.execute("SELECT identity, generation FROM state").fetchone()
-    sql.execute("INSERT INTO unused_files (file) VALUES (?)", (name,))  # until it is whole
-    info = derived.about(identity, maker.how, kind, generation)
-    return Listed(name, maker.write(sql, folder / name, files, fresh, wanted, info), info)
+    sql.execute("INSERT INTO unused_files (file) VALUES (?)", (name,))  # until it is complete
+    info = derived.about(identity, sort.how, kind, generation)
+    return DerivedFile(name, sort.write(sql, folder / name, files, fresh, wanted, info), info)
 
 
 def _open_all(
-    sql: sqlite3.Connection, folder: Path, kind: int, maker: Maker
+    sql: sqlite3.Connection, folder: Path, kind: int, sort: SegmentFiles
 ) -> tuple[dict[str, Segment], list[str]]:
     """Return the files that can be used, by name, and the names of those that cannot."""
     files: dict[str, Segment] = {}
     unusable: list[str] = []
-    for listed in derived.files_of(sql, maker.how, kind):
-        segment = derived.try_open(maker.open, folder, listed)
+    for listed in derived.files_of(sql, sort.how, kind):
+        segment = derived.try_open(sort.read, folder, listed)
         if segment is None:
             unusable.append(listed.file)
         else:
@@ -172,32 +172,32 @@ def _open_all(
     return files, unusable
 
 
-def _taken_along(files: dict[str, Segment], live: dict[int, int], new: int) -> list[str]:
-    """Return the files to be written anew, together with the ``new`` rows."""
+def _merged(files: dict[str, Segment], live: dict[int, int], new: int) -> list[str]:
+    """Return the files that are merged with the ``new`` rows."""
     alive = {
-        name: sum(live.get(part, 0) for part in segment.parts.tolist())
+        name: sum(live.get(blob, 0) for blob in segment.blobs.tolist())
         for name, segment in files.items()
     }
-    along = [name for name in files if alive[name] < (1 - _DEAD) * files[name].rows]
-    total = new + sum(alive[name] for name in along)
-    for name in sorted(files.keys() - set(along), key=lambda name: (alive[name], name)):
-        if alive[name] < _GROWTH * total:
-            along.append(name)
+    merged = [name for name in files if alive[name] < (1 - _MAX_REMOVED_SHARE) * files[name].rows]
+    total = new + sum(alive[name] for name in merged)
+    for name in sorted(files.keys() - set(merged), key=lambda name: (alive[name], name)):
+        if alive[name] < _MIN_SIZE_RATIO * total:
+            merged.append(name)
             total += alive[name]
-    return along
+    return merged
 
 
 def _name(sql: sqlite3.Connection, how: How, kind: int) -> str:
     generation, epoch = sql.execute("SELECT generation, epoch FROM state").fetchone()
     (kind_name,) = sql.execute("SELECT name FROM kinds WHERE kind = ?", (kind,)).fetchone()
-    plain = _UNPLAIN.sub("_", kind_name)
-    # At random, so that it never is the name of a file that is there already.
+    plain = _NOT_PLAIN.sub("_", kind_name)
+    # Random, so that no existing file has this name.
     unique = secrets.token_hex(4)
     return f"{DERIVED}/{how}-{kind}-{plain}-{generation:010d}-{epoch:06d}-{unique}.arrays"
 
 
 def _switch(
-    sql: sqlite3.Connection, folder: Path, gone: Sequence[str], made: Listed | None, rows: int
+    sql: sqlite3.Connection, folder: Path, gone: Sequence[str], made: DerivedFile | None, rows: int
 ) -> None:
     sql.execute("BEGIN IMMEDIATE")
     try:

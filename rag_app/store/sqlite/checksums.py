@@ -1,9 +1,9 @@
-"""Checksums of what an index holds: what is read is what was written, or it is said.
+"""Checksums of an index: a row that is not as it was written raises an error.
 
 Each row carries a CRC-32 that begins with the index's identity and the row's own
 key, so that a row of another index, or of another place in this one, does not fit.
 It finds any change of up to 32 bits in a row, and costs a microsecond for a
-slice of text. It is no protection against somebody who computes it anew.
+slice of text. It does not protect against somebody who computes it again.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from pathlib import Path
 from pipelines.errors import IndexDamagedError
 
 Value = str | int | bytes | None
-_NEVER = -1  # no checksum: what a value of another type than was written has
+_NO_CHECKSUM = -1  # of a value of another type than was written
 _DIGEST_BYTES = 7  # a digest is a positive integer that SQLite can hold
 
 
 def repair_command(folder: Path) -> str:
-    """Return the command that makes an index whole again, as a shell takes it."""
+    """Return the command that repairs an index, quoted for a shell."""
     from shlex import quote
 
     return f"rag repair --index {quote(str(folder))}"
 
 
 def damaged(folder: Path, what: str) -> IndexDamagedError:
-    """Return the error that says what of an index is damaged, and how it is repaired."""
+    """Return the error for a damaged index: what is damaged, and the command that repairs it."""
     return IndexDamagedError(
         f"the index {folder} is damaged: {what}", hint=f"repair it with `{repair_command(folder)}`"
     )
@@ -42,7 +42,7 @@ class Checksums:
 
     Attributes:
         folder: the index's, for errors.
-        seed: what each checksum begins with.
+        seed: start value of each checksum.
     """
 
     folder: Path
@@ -69,14 +69,14 @@ class Checksums:
     def text(self, content: int, start: int, stop: int, text: str) -> int:
         """Return the checksum of a slice of derived text."""
         if not isinstance(text, str):
-            return _NEVER
+            return _NO_CHECKSUM
         key = zlib.crc32(b"%d %d %d" % (content, start, stop), self.seed)
         return zlib.crc32(text.encode(errors="surrogatepass"), key)
 
     def blobs(self, key: tuple[Value, ...], *blobs: bytes) -> int:
         """Return the checksum of blobs, in order, that stand under a key."""
         if not all(isinstance(blob, bytes) for blob in blobs):
-            return _NEVER
+            return _NO_CHECKSUM
         found = self.row(*key, *map(len, blobs))
         for blob in blobs:
             found = zlib.crc32(blob, found)
@@ -92,11 +92,11 @@ class Checksums:
         """Compare a checksum.
 
         Raises:
-            IndexDamagedError: they differ; says ``what`` and how it is repaired.
+            IndexDamagedError: they differ; names ``what`` and the command that repairs it.
         """
         if stored != found:
             raise self.damaged(f"{what} does not match its checksum")
 
     def damaged(self, what: str) -> IndexDamagedError:
-        """Return the error that says what is damaged."""
+        """Return the error that names what is damaged."""
         return damaged(self.folder, what)

@@ -1,8 +1,8 @@
-"""Nodes and documents as rows: what is stored, and what is derived again on reading.
+"""Nodes and documents as rows: which fields are stored, and which are derived on reading.
 
-What a node's columns already say (pages, names, title) is not stored a second
-time. What it carries beyond that stands in ``extra``, so that a node comes back
-with the metadata it was put with, and with its file's *present* name.
+What follows from a node's columns (pages, names, title) is not stored a second
+time. Other metadata is stored in ``extra``, so that a node comes back with the
+metadata it was written with, and with its file's *present* name.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from llama_index.core.schema import BaseNode
 
 
-BLOCK = 2000  # characters of a slice of derived text: a few of them fill a database page
-# Keys of a Document that say how it was read, not what the user said of it.
+BLOCK_CHARS = 2000  # of a slice of derived text: a few of them fill a database page
+# Keys of a Document that reading it added; the others are the user's.
 READ_KEYS = frozenset({"read_by", "own_title"})
 # Keys of a Document that have columns of their own, or belong to a name.
 DOCUMENT_KEYS = frozenset({"file_name", "file_path", "title", "content_hash", "reader", "page_map"})
 # Keys of a node that belong to the present name of its file, never to the node.
 NAME_KEYS = ("file_name", "file_path", "origin")
-# What an LLM may read of the metadata; everything else is excluded for it.
+# Metadata that an LLM reads; everything else is excluded for it.
 LLM_KEYS = frozenset(NAME_KEYS[:1]) | {"pages"}
 _HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -56,9 +56,12 @@ def unpack_ints(blob: bytes) -> Ints:
 
 
 def split_blocks(text: str) -> list[tuple[int, int, str]]:
-    """Cut a text into (start, stop, slice) of ``BLOCK`` characters."""
-    starts = range(0, len(text), BLOCK)
-    return [(start, min(start + BLOCK, len(text)), text[start : start + BLOCK]) for start in starts]
+    """Cut a text into (start, stop, slice) of ``BLOCK_CHARS`` characters."""
+    starts = range(0, len(text), BLOCK_CHARS)
+    return [
+        (start, min(start + BLOCK_CHARS, len(text)), text[start : start + BLOCK_CHARS])
+        for start in starts
+    ]
 
 
 def pack_text(text: str) -> bytes:
@@ -93,8 +96,8 @@ def blank_pages(page_map: Sequence[Mapping[str, Any]]) -> list[int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """What the columns say of a node's metadata."""
+class DerivedMetadata:
+    """The metadata of a node that follows from its columns."""
 
     kind: str
     title: str
@@ -105,7 +108,7 @@ class Derived:
     user: Mapping[str, Any]
 
     def metadata(self) -> dict[str, Any]:
-        """Return it under the keys that nodes carry; the document's own come first."""
+        """Return it by the keys of nodes; the document's own keys come first."""
         return {
             **self.user,
             "kind": self.kind,
@@ -134,13 +137,13 @@ def derive(
     own: Mapping[str, Any],
     pages: Sequence[Page],
     user: Mapping[str, Any],
-) -> Derived:
-    """Return what the columns say, given the pages that the node's span overlaps.
+) -> DerivedMetadata:
+    """Return the derived metadata, given the pages that the node's span overlaps.
 
     ``user`` is the metadata that the user gave the document: its nodes carry it too.
     """
     numbers = tuple(page.number for page in pages if page.number is not None)
-    return Derived(kind, title, script, own, numbers, pages[0].label if pages else "", user)
+    return DerivedMetadata(kind, title, script, own, numbers, pages[0].label if pages else "", user)
 
 
 def user_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
@@ -149,8 +152,8 @@ def user_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in metadata.items() if key not in hidden}
 
 
-def extra_of(node: BaseNode, derived: Derived) -> str | None:
-    """Return what a node carries beyond its columns, as JSON; ``None`` when nothing."""
+def extra_of(node: BaseNode, derived: DerivedMetadata) -> str | None:
+    """Return the metadata of a node beyond its columns, as JSON; ``None`` where there is none."""
     base = derived.metadata()
     own = {key: value for key, value in node.metadata.items() if key not in NAME_KEYS}
     extra: dict[str, Any] = {}
@@ -183,7 +186,7 @@ def _templates(node: BaseNode) -> dict[str, str]:
 
 
 def restore(
-    derived: Derived,
+    derived: DerivedMetadata,
     extra: str | None,
     *,
     node_id: str,

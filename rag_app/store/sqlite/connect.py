@@ -1,4 +1,4 @@
-"""Connections to the database of one index: how they are opened, kept and translated."""
+"""Connections to the database of one index, and its errors as errors of ours."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from rag_app.store.sqlite.schema import DATABASE, check_schema, not_ours
 
 _BUSY_SECONDS = 10.0
 _CACHE_KB = 16_384  # a large index's inner pages stay in memory from one query to the next
-_IDLE = 16  # connections kept open for the next query
+_MAX_IDLE_CONNECTIONS = 16  # kept open for the next query
 _LOCKED = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _READ_ONLY = {sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT}
@@ -42,9 +42,9 @@ def translated(folder: Path) -> Iterator[None]:
 
 
 def of_sqlite(error: sqlite3.Error, folder: Path) -> RagError:
-    """Return the error of ours that says the same, and what to do."""
+    """Return our error for an error of SQLite, with a hint."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-    # A table or a column that each index has, or a text that is none.
+    # A missing table or column, or text that is not UTF-8.
     lacks = str(error).startswith(("no such", "Could not decode"))
     if code in _DAMAGED or lacks:
         return damaged(folder, str(error).partition(" with text ")[0])
@@ -62,7 +62,7 @@ def of_sqlite(error: sqlite3.Error, folder: Path) -> RagError:
             f"writing or reading {folder} failed: {error}",
             hint="free space on the disk and run it again; what was finished is kept",
         )
-    return StoreError(f"the database of {folder} answered: {error}")
+    return StoreError(f"the database of {folder} failed: {error}")
 
 
 class Connections:
@@ -86,7 +86,7 @@ class Connections:
         try:
             yield connection
         except BaseException:
-            connection.close()  # it may be in any state
+            connection.close()  # its state is unknown
             raise
         self._give(connection)
 
@@ -112,7 +112,7 @@ class Connections:
 
     def _give(self, connection: Connection) -> None:
         with self._guard:
-            if not self._closed and len(self._idle) < _IDLE:
+            if not self._closed and len(self._idle) < _MAX_IDLE_CONNECTIONS:
                 self._idle.append(connection)
                 return
         connection.close()
@@ -126,7 +126,7 @@ class Connections:
 class Connection:
     """One connection to the file that was there when it was opened.
 
-    ``stamp`` is how a file stood that is taken for immutable.
+    ``stamp`` identifies the state of a file that is read as immutable.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Connection:
     def is_current(self) -> bool:
         """Tell whether the file is still the one that was opened.
 
-        A connection to a file that is taken for immutable has no locks and sees
+        A connection to a file that is read as immutable has no locks and sees
         no changes, so another user's writing must be noticed from outside.
         """
         try:
@@ -155,7 +155,7 @@ class Connection:
             return False
 
     def close(self) -> None:
-        """Close it; the last one of all processes tidies up the write-ahead log."""
+        """Close it; the last one of all processes removes the write-ahead log."""
         self.sql.close()
 
 
@@ -164,7 +164,7 @@ def open_reader(folder: Path) -> Connection:
 
     Raises:
         IndexNotFoundError: there is no index in this folder.
-        IndexDamagedError, IndexNewerError: it does not read, or not by this version.
+        IndexDamagedError, IndexNewerError: it cannot be read, or not by this version.
         IndexUnsafeError: a link or a foreign file stands where a file of the index should.
         IndexReadOnlyError: the folder may not be written and another user's
             writing is not finished, so that reading is not safe.
@@ -200,7 +200,7 @@ def open_writer(folder: Path, *, durable: bool = True) -> sqlite3.Connection:
         sql = _connect(database, "mode=rw")
         try:
             check_schema(sql, str(folder))
-            refuse_links(folder, writing=True)  # put there between the look and the opening
+            refuse_links(folder, writing=True)  # put there between the check and the opening
             # Each file is reported when its transaction is committed, and must be on disk
             # then. NORMAL would wait for the next checkpoint, which a reader can hold up.
             sql.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
@@ -240,7 +240,7 @@ def _connect(database: Path, mode: str) -> sqlite3.Connection:
         f"file:{quote(os.fsencode(database.absolute()))}?{mode}",
         uri=True,
         timeout=_BUSY_SECONDS,
-        isolation_level=None,  # transactions are begun and ended where one reads it
+        isolation_level=None,  # transactions are begun and ended explicitly
         check_same_thread=False,  # the pool hands a connection to one thread at a time
     )
     sql.execute("PRAGMA temp_store = MEMORY")
@@ -249,7 +249,7 @@ def _connect(database: Path, mode: str) -> sqlite3.Connection:
 
 
 def _database(folder: Path, *, writing: bool) -> Path:
-    """Return the path of the database, which is ours and nobody else's."""
+    """Return the path of the database after checking that it is ours."""
     refuse_links(folder, writing=writing)
     database = folder / DATABASE
     try:

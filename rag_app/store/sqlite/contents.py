@@ -20,7 +20,7 @@ from rag_app.store.sqlite.codec import (
     split_blocks,
     unpack_id,
 )
-from rag_app.store.sqlite.node_rows import Placed, insert_nodes, kind_number
+from rag_app.store.sqlite.node_rows import NodeRow, insert_nodes, kind_number
 from rag_app.store.sqlite.sealing import name_checksum
 from rag_app.store.sqlite.sentence_table import read_sentences, write_sentences
 
@@ -52,8 +52,8 @@ def insert(
     for name, origin in names.items():
         insert_name(sql, sums, content, name, origin, document)
     _insert_sentences(sql, sums, content, prepared)
-    placed = insert_nodes(sql, sums, content, prepared, {})
-    _insert_parts(sql, sums, content, prepared, placed, config)
+    node_rows = insert_nodes(sql, sums, content, prepared, {})
+    _insert_blobs(sql, sums, content, prepared, node_rows, config)
     _count_nodes(sql, content)
     return content
 
@@ -99,11 +99,11 @@ def extend(
         " FROM nodes n JOIN nodes p ON p.node = n.passage WHERE n.content = ?",
         (content,),
     )
-    here = {unpack_id(node_id): Placed(*place) for node_id, *place in rows.fetchall()}
-    placed = here | insert_nodes(sql, sums, content, prepared, here)
+    here = {unpack_id(node_id): NodeRow(*place) for node_id, *place in rows.fetchall()}
+    node_rows = here | insert_nodes(sql, sums, content, prepared, here)
     if read_sentences(sql, sums, content, 0, 1) is None:
         _insert_sentences(sql, sums, content, prepared)
-    _insert_parts(sql, sums, content, prepared, placed, config)
+    _insert_blobs(sql, sums, content, prepared, node_rows, config)
     (built,) = sql.execute("SELECT built FROM contents WHERE content = ?", (content,)).fetchone()
     sql.execute(
         "UPDATE contents SET built = ? WHERE content = ?",
@@ -201,45 +201,44 @@ def _page(
     return (*row, raw, raw_checksum, sums.row(*row, raw_checksum))
 
 
-def _insert_parts(
+def _insert_blobs(
     sql: sqlite3.Connection,
     sums: Checksums,
     content: int,
     prepared: Prepared,
-    placed: Mapping[str, Placed],
+    node_rows: Mapping[str, NodeRow],
     config: IndexConfig,
 ) -> None:
     for kind, (node_ids, matrix) in prepared.vectors.items():
-        places = _places(node_ids, placed)
-        rows = [(place.row, place.passage) for place in places]
+        rows = [(row.row, row.passage) for row in _rows_of(node_ids, node_rows)]
         blobs.write_vectors(
             sql, sums, content, (kind_number(sql, kind), kind), rows, matrix, config.dimension
         )
-    by_kind: dict[int, list[tuple[Placed, Mapping[str, int]]]] = {}
+    by_kind: dict[int, list[tuple[NodeRow, Mapping[str, int]]]] = {}
     for node_id, counts in prepared.terms.items():
-        (place,) = _places([node_id], placed)
-        by_kind.setdefault(place.kind, []).append((place, counts))
+        (row,) = _rows_of([node_id], node_rows)
+        by_kind.setdefault(row.kind, []).append((row, counts))
     ready = kind_number(sql, "passage")
     if ready in by_kind:
         # A user's ready passage is searched as the parents are.
         parent = kind_number(sql, "parent")
         by_kind[parent] = by_kind.get(parent, []) + by_kind.pop(ready)
     for name, counted in prepared.lists.items():
-        places = _places(counted, placed)
-        by_kind[kind_number(sql, name)] = list(zip(places, counted.values(), strict=True))
+        listed = _rows_of(counted, node_rows)
+        by_kind[kind_number(sql, name)] = list(zip(listed, counted.values(), strict=True))
     kinds = dict(sql.execute("SELECT kind, name FROM kinds").fetchall())
     for number, entries in by_kind.items():
-        rows = [(place.row, place.passage) for place, _ in entries]
+        rows = [(row.row, row.passage) for row, _ in entries]
         of_rows = [counts for _, counts in entries]
         blobs.write_words(sql, sums, content, (number, kinds[number]), rows, of_rows)
 
 
-def _places(node_ids: Iterable[str], placed: Mapping[str, Placed]) -> list[Placed]:
+def _rows_of(node_ids: Iterable[str], node_rows: Mapping[str, NodeRow]) -> list[NodeRow]:
     try:
-        return [placed[node_id] for node_id in node_ids]
+        return [node_rows[node_id] for node_id in node_ids]
     except KeyError as error:
         raise StoreError(
-            f"a vector or terms are given for {error}, which is no node here"
+            f"a vector or terms are given for {error}, which is not a node of this content"
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""What fails while an index is read: an error of ours when the index is why."""
+"""Exceptions while an index is read: ours where a damaged index is the cause."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _S = TypeVar("_S", bound=_Reads)
 
 
 def explained(method: Callable[Concatenate[_S, P], R]) -> Callable[Concatenate[_S, P], R]:
-    """Let a method of a snapshot raise an error of ours when the index is damaged.
+    """Make a method of a snapshot raise our error where the index is damaged.
 
-    Numbers that do not fit together fail somewhere, as any exception. Only then is the
-    whole index looked at: when it is sound, the exception stays what it was.
+    Damaged numbers may fail anywhere, with any exception. Only then is the whole index
+    checked: when it is sound, the exception is raised as it was.
     """
 
     @functools.wraps(method)

@@ -1,4 +1,4 @@
-"""A whole content read back as it was put, to be written into another index."""
+"""Reading a whole content back as it was written, to write it into another index."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from rag_app.store.array_types import Vector
 from rag_app.store.protocol import Prepared
 from rag_app.store.sqlite import blobs
 from rag_app.store.sqlite.checksums import Checksums
-from rag_app.store.sqlite.memory import unpacked
 from rag_app.store.sqlite.node_reader import NodeReader
+from rag_app.store.sqlite.row_cache import unpacked
 from rag_app.store.sqlite.sealing import check_content, check_rows
 from rag_app.store.sqlite.source_rows import read_sources
 
@@ -88,8 +88,8 @@ def _vectors(
     sql: sqlite3.Connection, sums: Checksums, content: int, ids: dict[int, str]
 ) -> dict[str, tuple[list[str], Vector]]:
     found: dict[str, list[tuple[list[str], Vector]]] = defaultdict(list)
-    for part, kind in _parts(sql, "vectors", content):
-        segment = blobs.read_vectors(sql, sums, part)
+    for blob, kind in _blobs(sql, "vectors", content):
+        segment = blobs.read_vectors(sql, sums, blob)
         found[kind].append(([ids[row] for row in segment.nodes.tolist()], segment.matrix))
     return {
         kind: (
@@ -106,10 +106,10 @@ def _terms(
     """Return the terms of the nodes, and those of each further list."""
     terms: _Terms = {}
     lists: dict[str, _Terms] = {}
-    for part, kind in _parts(sql, "words", content):
+    for blob, kind in _blobs(sql, "words", content):
         found = lists.setdefault(kind, {}) if kind in FURTHER else terms
-        segment = blobs.read_words(sql, sums, part)
-        words = blobs.read_vocabulary(sql, sums, part)
+        segment = blobs.read_words(sql, sums, blob)
+        words = blobs.read_vocabulary(sql, sums, blob)
         nodes = [ids[row] for row in segment.nodes.tolist()]
         found.update((node_id, {}) for node_id in nodes)
         for term in segment.terms.tolist():
@@ -119,7 +119,7 @@ def _terms(
     return terms, lists
 
 
-def _parts(sql: sqlite3.Connection, table: str, content: int) -> list[tuple[int, str]]:
+def _blobs(sql: sqlite3.Connection, table: str, content: int) -> list[tuple[int, str]]:
     rows = sql.execute(
         f"SELECT part, name FROM {table} JOIN kinds USING (kind)"  # noqa: S608
         " WHERE content = ? ORDER BY part",

@@ -102,7 +102,7 @@ def _all(table: PassageTable, masks: Sequence[Bools]) -> Bools:
 _NEGATIVE = {"!=": "==", "nin": "in"}
 
 
-# Their values are names of files: compared under NFC, given as printed or as they are.
+# Their values are names of files, printed or raw, and compared under NFC.
 _NAMES = frozenset({"file_name", "file_path"})
 
 
@@ -185,7 +185,7 @@ def _text(key: str, operator: str, value: Any) -> Test:
 
 
 def _holds(value: Any) -> Test:
-    """Return a test whether a stored value is this one, or a text that contains it."""
+    """Return a test whether a stored value equals this one, or is a text that contains it."""
 
     def test(stored: Any) -> bool:
         if isinstance(stored, str) and isinstance(value, str):
@@ -205,7 +205,7 @@ def _any(values: Iterable[Any]) -> Test:
 
 
 def _equal(stored: Any, value: Any) -> bool:
-    # True == 1 in Python, but a flag is not a number to whoever wrote the filter.
+    # True == 1 in Python, but a flag in a filter does not mean a number.
     return bool(stored == value) and isinstance(stored, bool) == isinstance(value, bool)
 
 

@@ -29,18 +29,18 @@ NEW = ".new"  # ends the name of a derived file that is being written
 _DATABASE_DRAFT = re.compile(re.escape(DATABASE) + r"\.[0-9a-f]{16}\.new")
 _MERGE_DRAFT = re.compile(r"rag-merging-[0-9a-f]{16}")
 _LOGS = ("-wal", "-shm", "-journal")  # what SQLite keeps beside a database
-# What operating systems and tools put into a folder unasked; nothing that anyone would miss.
-_FURNITURE = frozenset(
+# Files that operating systems and tools put into folders, and that nobody misses.
+_SYSTEM_FILES = frozenset(
     {".DS_Store", "Thumbs.db", "desktop.ini", "lost+found", ".gitkeep", ".gitignore"}
 )
-_DEPTH = 8  # folders below one another in which indexes are looked for
-_NAMED = 3  # things that are in the way and named in an error
+_MAX_DEPTH_FOLDERS = 8  # in which indexes are looked for
+_MAX_NAMED_FILES = 3  # in an error about files that are in the way
 _MAGIC = b"SQLite format 3\0"
 _HEADER = slice(68, 72)  # bytes of a database's header that hold the program's number
 
 
 def new_database_draft() -> str:
-    """Return a name under which a database is made before it gets its own."""
+    """Return a temporary name for a new database."""
     return f"{DATABASE}.{secrets.token_hex(8)}.new"
 
 
@@ -74,9 +74,9 @@ def refuse_links(folder: Path, *, writing: bool = False) -> None:
         if not stat.S_ISREG(state.st_mode):
             raise _unsafe(folder / name, state)
         if name.endswith("-journal"):
-            # Ours has none; SQLite would follow it, also to files elsewhere.
+            # Our databases have none; SQLite would follow it, also to files elsewhere.
             raise IndexUnsafeError(
-                f"{folder / name} is not of this program", hint="look at it, and take it away"
+                f"{folder / name} is not of this program", hint="check what it is, and remove it"
             )
         # A log is written by readers, too.
         shared = writing or name not in (DATABASE, LOCK)
@@ -103,9 +103,9 @@ def refuse_links(folder: Path, *, writing: bool = False) -> None:
 
 
 def is_our_database(database: Path) -> bool:
-    """Tell by its first bytes, without SQLite, whether a file is a database of this program.
+    """Tell from its first bytes, without SQLite, whether a file is a database of this program.
 
-    SQLite tidies up whatever it opens, so another program's database is not opened.
+    SQLite changes what it opens, so another program's database is not opened.
     """
     handle = os.open(database, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     try:
@@ -163,10 +163,10 @@ def check_free(folder: Path, recorded: Collection[str] = ()) -> None:
     others = sorted(_others(folder, recorded))
     if not others:
         return
-    said = ", ".join(map(repr, others[:_NAMED]))
-    more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+    said = ", ".join(map(repr, others[:_MAX_NAMED_FILES]))
+    more = f" and {len(others) - _MAX_NAMED_FILES} more" if len(others) > _MAX_NAMED_FILES else ""
     raise FolderNotEmptyError(
-        f"{folder} holds other things ({said}{more}), so no index is made in it",
+        f"{folder} holds other files ({said}{more}), so no index is made in it",
         hint=f"give a folder of its own, such as {folder / 'index'}",
     )
 
@@ -182,11 +182,11 @@ def _others(folder: Path, recorded: Collection[str]) -> Iterator[str]:
         ) from error
     for entry in entries:
         ours = entry.name == LOCK or entry.name in recorded or is_draft(entry.name)
-        if not (ours or entry.name in _FURNITURE or _holds_indexes(entry)):
+        if not (ours or entry.name in _SYSTEM_FILES or _holds_indexes(entry)):
             yield entry.name
 
 
-def _holds_indexes(entry: os.DirEntry[str], depth: int = _DEPTH) -> bool:
+def _holds_indexes(entry: os.DirEntry[str], depth: int = _MAX_DEPTH_FOLDERS) -> bool:
     """Tell whether an entry is the folder of an index, or holds nothing but such folders."""
     if not depth or not entry.is_dir(follow_symlinks=False):
         return False
@@ -194,7 +194,7 @@ def _holds_indexes(entry: os.DirEntry[str], depth: int = _DEPTH) -> bool:
         return is_our_database(Path(entry.path) / DATABASE)
     with contextlib.suppress(OSError):
         with os.scandir(entry.path) as below:
-            inner = [one for one in below if one.name not in _FURNITURE]
+            inner = [one for one in below if one.name not in _SYSTEM_FILES]
         return bool(inner) and all(_holds_indexes(one, depth - 1) for one in inner)
     return False
 
@@ -268,9 +268,9 @@ def _state(path: Path) -> os.stat_result | None:
 
 
 def _unsafe(path: Path, state: os.stat_result) -> IndexUnsafeError:
-    what = "a symbolic link" if stat.S_ISLNK(state.st_mode) else "no plain file"
+    what = "a symbolic link" if stat.S_ISLNK(state.st_mode) else "not a plain file"
     if path.name == DERIVED and not stat.S_ISLNK(state.st_mode):
-        what = "no folder"
+        what = "not a folder"
     return IndexUnsafeError(
         f"{path} is {what}; an index is used only where all of it lies in its own folder",
         hint="put the real file or folder there, or give the folder where the index lies",

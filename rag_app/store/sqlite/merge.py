@@ -93,7 +93,7 @@ def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
     if not configs:
         raise ConfigError("there is no index to merge", hint="name two or more")
     names = list(configs)
-    # One with vectors decides the model; an index of words alone goes with any.
+    # One with vectors decides the model; a lexical index can be merged with any.
     first = next((name for name in names if configs[name].embed_model), names[0])
     merged = configs[first]
     for name in names:
@@ -133,7 +133,7 @@ class _Copy:
         self._titles: dict[str, str] = {}
         self._stack = contextlib.ExitStack()
         self._writer: Writer = self._stack.enter_context(
-            self._store.writer(durable=False)  # nobody reads it before it is whole
+            self._store.writer(durable=False)  # nobody reads it before it is complete
         )
 
     def add(self, name: str, store: Store) -> None:
@@ -220,7 +220,7 @@ def _draft(into: Path) -> Iterator[Path]:
 
 
 def _refuse_log(draft: Path) -> None:
-    """Accept a database that is whole without its log, which would stay behind."""
+    """Accept a database that is complete without its log, which would not be moved."""
     log = draft / f"{DATABASE}-wal"
     if log.exists() and log.stat().st_size:
         raise StoreError(

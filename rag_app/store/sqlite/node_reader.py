@@ -22,7 +22,7 @@ from rag_app.store.sqlite.codec import (
     unpack_text,
     user_metadata,
 )
-from rag_app.store.sqlite.memory import Memory, check_page
+from rag_app.store.sqlite.row_cache import RowCache, check_page
 from rag_app.store.sqlite.sealing import check_content
 from rag_app.store.sqlite.sentence_table import read_sentences
 
@@ -37,17 +37,17 @@ _COLUMNS = (
     " p.node_id, p.start, p.stop"
     " FROM nodes n JOIN kinds k USING (kind) JOIN nodes p ON p.node = n.passage"
 )
-_PLACES = (
+_SPAN_COLUMNS = (
     "SELECT n.node_id, n.content, k.name, n.passage, n.node, n.start, n.stop, n.script,"
     " n.heading, n.window_start, n.window_end, n.text, n.extra, n.checksum"
     " FROM nodes n JOIN kinds k USING (kind)"
 )
-_AT_A_TIME = 500  # ids in one statement: SQLite allows 999 marks in its older versions
+_MAX_STATEMENT_IDS = 500  # older versions of SQLite allow 999 marks in a statement
 
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What all nodes of a content share; ``names`` are those of its first name."""
+    """What all nodes of a content share; ``names``: metadata that follows its first name."""
 
     document_id: str
     title: str
@@ -63,9 +63,9 @@ class NodeReader:
     when something is not as it was written.
     """
 
-    def __init__(self, sql: sqlite3.Connection, sums: Checksums, memory: Memory) -> None:
+    def __init__(self, sql: sqlite3.Connection, sums: Checksums, cache: RowCache) -> None:
         self._sql, self._sums = sql, sums
-        self._memory = memory
+        self._cache = cache
         self._contents: dict[int, _Content] = {}
 
     def nodes(self, node_ids: Sequence[str]) -> dict[str, BaseNode]:
@@ -77,7 +77,7 @@ class NodeReader:
     def spans(self, node_ids: Sequence[str]) -> dict[str, NodeSpan]:
         """Return where nodes lie whose text and pages are not their own, by id."""
         found = {}
-        for values in self._rows(_PLACES, node_ids):
+        for values in self._rows(_SPAN_COLUMNS, node_ids):
             self._check_node(values)
             node_id, content, *_ = values
             start, stop, text, extra = values[5], values[6], values[11], values[12]
@@ -99,8 +99,8 @@ class NodeReader:
         return found
 
     def _rows(self, columns: str, node_ids: Sequence[str]) -> Iterator[tuple[Any, ...]]:
-        for start in range(0, len(node_ids), _AT_A_TIME):
-            some = [pack_id(node_id) for node_id in node_ids[start : start + _AT_A_TIME]]
+        for start in range(0, len(node_ids), _MAX_STATEMENT_IDS):
+            some = [pack_id(node_id) for node_id in node_ids[start : start + _MAX_STATEMENT_IDS]]
             marks = ",".join("?" * len(some))
             yield from self._sql.execute(f"{columns} WHERE n.node_id IN ({marks})", some).fetchall()
 
@@ -132,12 +132,12 @@ class NodeReader:
         ).fetchall()
         for first, last, text, checksum in rows:
             if checksum != self._sums.text(content, first, last, text):
-                raise self._unlike(self._called("the text of", content))
+                raise self._mismatch(self._with_name("the text of", content))
         joined = "".join([text for _, _, text, _ in rows])
         first = rows[0][0] if rows else 0
         found = joined[start - first : stop - first]
         if first > start or len(found) != stop - start:
-            raise self._sums.damaged(self._called("a part is missing of the text of", content))
+            raise self._sums.damaged(self._with_name("a part is missing of the text of", content))
         return found
 
     def sentences(self, content: int, start: int, stop: int) -> SentenceTable | None:
@@ -146,7 +146,7 @@ class NodeReader:
 
     def pages(self, content: int, start: int, stop: int) -> list[Page]:
         """Return the pages that share a character with a span, without their raw text."""
-        return pages_of(self._memory.pages(self._sql, self._sums, content), start, stop)
+        return pages_of(self._cache.pages(self._sql, self._sums, content), start, stop)
 
     def raw_pages(self, content: int, start: int, stop: int | None) -> list[Page]:
         """Return the same with their raw text; all to the end without an end."""
@@ -180,7 +180,7 @@ class NodeReader:
             return Page(number, label, start, stop, self.text(content, start, stop))
         found = self._sums.blobs((content, position), blob or b"")
         if raw_checksum != found:
-            raise self._unlike(self._called(f"page {number} of", content))
+            raise self._mismatch(self._with_name(f"page {number} of", content))
         return Page(number, label, start, stop, unpack_text(blob or b""))
 
     def document(self, content: int) -> Document:
@@ -234,13 +234,13 @@ class NodeReader:
     def _check_node(self, values: tuple[Any, ...]) -> None:
         """Compare what the columns of a node say with their checksum, the last of them."""
         if values[13] != self._sums.row(*values[:13]):
-            raise self._unlike(self._called("a node of", values[1]))
+            raise self._mismatch(self._with_name("a node of", values[1]))
 
-    def _unlike(self, what: str) -> IndexDamagedError:
+    def _mismatch(self, what: str) -> IndexDamagedError:
         return self._sums.damaged(f"{what} does not match its checksum")
 
-    def _called(self, what: str, content: int) -> str:
-        """Return what is meant of a content, with its name."""
+    def _with_name(self, what: str, content: int) -> str:
+        """Return a part of a content, in words, with the name of the content."""
         row = self._sql.execute(
             "SELECT name FROM names WHERE content = ? ORDER BY name_row", (content,)
         ).fetchone()

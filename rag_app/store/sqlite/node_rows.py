@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class NodeRow:
     """Where a node stands: its row, its kind's number, the row and the span of its passage."""
 
     row: int
@@ -41,8 +41,8 @@ def insert_nodes(
     sums: Checksums,
     content: int,
     prepared: Prepared,
-    here: Mapping[str, Placed],
-) -> dict[str, Placed]:
+    here: Mapping[str, NodeRow],
+) -> dict[str, NodeRow]:
     """Write the nodes that are not ``here`` yet; return where each of the new ones stands.
 
     Raises:
@@ -50,23 +50,23 @@ def insert_nodes(
             id of a node that is here.
     """
     new = [node for node in prepared.nodes if node.node_id not in here]
-    placed = _place(sql, new, here)
+    made = _node_rows(sql, new, here)
     pages = _page_spans(prepared.document)
     metadata, text = prepared.document.metadata, prepared.document.text
     title, user = str(metadata.get("title", "")), user_metadata(metadata)
     rows = []
     for node in new:
-        place = placed[node.node_id]
+        row = made[node.node_id]
         start, stop = _span(node)
-        lead = (place.start, place.stop) if start is None else (start, stop)
+        lead = (row.start, row.stop) if start is None else (start, stop)
         script, kind = str(node.metadata.get("script", "")), _kind(node)
         own = own_columns(node.metadata)
         derived = derive(kind, title, script, own, _pages_of(pages, *lead), user)
         apart = None if start is not None and text[start:stop] == _text(node) else _text(node)
         packed, extra = pack_id(node.node_id), extra_of(node, derived)
         beyond = (start, stop, script, *own.values(), apart, extra)
-        checksum = sums.row(packed, content, kind, place.passage, place.row, *beyond)
-        rows.append((place.row, packed, content, place.kind, place.passage, *beyond, checksum))
+        checksum = sums.row(packed, content, kind, row.passage, row.row, *beyond)
+        rows.append((row.row, packed, content, row.kind, row.passage, *beyond, checksum))
     try:
         sql.executemany(
             "INSERT INTO nodes (node, node_id, content, kind, passage, start, stop, script,"
@@ -79,7 +79,7 @@ def insert_nodes(
             f"two nodes have the id {_taken(sql, [node.node_id for node in new])!r}",
             hint="ids of passages and pieces must differ in the whole index",
         ) from error
-    return placed
+    return made
 
 
 def _taken(sql: sqlite3.Connection, ids: Sequence[str]) -> str:
@@ -91,9 +91,9 @@ def _taken(sql: sqlite3.Connection, ids: Sequence[str]) -> str:
     return ""
 
 
-def _place(
-    sql: sqlite3.Connection, nodes: Sequence[BaseNode], here: Mapping[str, Placed]
-) -> dict[str, Placed]:
+def _node_rows(
+    sql: sqlite3.Connection, nodes: Sequence[BaseNode], here: Mapping[str, NodeRow]
+) -> dict[str, NodeRow]:
     """Give each node a row that was never used, and find the passage that it leads to."""
     last = sql.execute("SELECT seq FROM sqlite_sequence WHERE name = 'nodes'").fetchone()
     first = (last[0] if last else 0) + 1
@@ -101,7 +101,7 @@ def _place(
     kinds = {kind: kind_number(sql, kind) for kind in dict.fromkeys(_kind(node) for node in nodes)}
     targets = {node.node_id: _target(node) for node in nodes}
     spans = {node.node_id: _span(node) for node in nodes}
-    placed = {}
+    made = {}
     for node in nodes:
         passage, seen = node.node_id, {node.node_id}
         while (target := targets.get(passage)) is not None:
@@ -114,10 +114,10 @@ def _place(
         own = (rows[node.node_id], kinds[_kind(node)])
         if passage in here:
             lead = here[passage]
-            placed[node.node_id] = Placed(*own, lead.passage, lead.start, lead.stop)
+            made[node.node_id] = NodeRow(*own, lead.passage, lead.start, lead.stop)
         else:
-            placed[node.node_id] = Placed(*own, rows[passage], *spans[passage])
-    return placed
+            made[node.node_id] = NodeRow(*own, rows[passage], *spans[passage])
+    return made
 
 
 def _pages_of(pages: Sequence[Page], start: int | None, stop: int | None) -> list[Page]:

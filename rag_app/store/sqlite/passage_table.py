@@ -17,11 +17,11 @@ from rag_app.store.sqlite.codec import user_metadata
 
 CONTENT_KEYS = frozenset({"document_id", "file_name", "file_path", "title", "origin"})
 PAGE_KEYS = frozenset({"page", "page_label"})
-# Of a passage's own metadata, what no filter asks for.
+# Keys of a passage's own metadata that no filter can ask for.
 _NOT_ASKED_FOR = frozenset({"kind", ROW_SHARE})
-# Most passages of reports carry nothing else: no longer than this, nothing else fits in.
+# Most passages of reports carry nothing else, which their length tells.
 _ONLY_ROWS = (len('{"set":{"row_share":0.123}}'), '{"set":{"row_share":*}}')
-_FAR = 1 << 40  # more characters than any document has: keeps contents apart in one number
+_MAX_DOCUMENT_CHARS = 1 << 40  # separates contents when positions are one number
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,11 +169,11 @@ def _pages(
         )
         if row[0] in place
     ]
-    base = np.array([place[row[0]] for row in rows], np.int64) * _FAR
+    base = np.array([place[row[0]] for row in rows], np.int64) * _MAX_DOCUMENT_CHARS
     starts = base + np.array([row[1] for row in rows], np.int64)
     stops = base + np.array([row[2] for row in rows], np.int64)
-    lows = np.searchsorted(stops, contents * _FAR + offsets[:, 0], side="right")
-    highs = np.searchsorted(starts, contents * _FAR + offsets[:, 1], side="left")
+    lows = np.searchsorted(stops, contents * _MAX_DOCUMENT_CHARS + offsets[:, 0], side="right")
+    highs = np.searchsorted(starts, contents * _MAX_DOCUMENT_CHARS + offsets[:, 1], side="left")
     none = offsets[:, 0] < 0
     lows[none] = highs[none] = 0
     spans = np.stack([lows, np.maximum(lows, highs)], axis=1)
@@ -188,7 +188,7 @@ def as_values(value: Any) -> list[Any]:
 
 
 def _remembered(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Ask a test once per value: a thousand pages have the same few numbers."""
+    """Cache a test's results by value: a thousand pages have the same few numbers."""
     known: dict[Hashable, bool] = {}
 
     def remembered(value: Any) -> bool:

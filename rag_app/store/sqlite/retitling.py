@@ -1,4 +1,4 @@
-"""The title of a content follows its first name, and so do the words that are searched.
+"""Changing the title of a content with its first name, and the counted words with it.
 
 The title stands in front of every passage when its words are counted: a file that is
 renamed is found by its new name, not by its old one, as if it were read anew.
@@ -16,17 +16,17 @@ from rag_app.store.protocol import Prepared
 from rag_app.store.sqlite import blobs
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.codec import unpack_id
-from rag_app.store.sqlite.memory import Memory
 from rag_app.store.sqlite.node_reader import NodeReader
+from rag_app.store.sqlite.row_cache import RowCache
 
-_HEADED = ("parent", *FURTHER)  # kinds whose words are counted with the title in front
+_KINDS_WITH_TITLE = ("parent", *FURTHER)  # kinds whose words are counted with the title in front
 
 
 def retitle(sql: sqlite3.Connection, content: int) -> bool:
-    """Give a content the title that its first name asks for; tell whether it is another one.
+    """Give a content the title of its first name; tell whether it changed.
 
     Runs in the writer's transaction; words that are counted with the title in front are
-    to be counted again. A Document of the user's keeps its title.
+    to be counted again. A user's own Document keeps its title.
     """
     from pipelines.documents import retitled
 
@@ -41,7 +41,7 @@ def retitle(sql: sqlite3.Connection, content: int) -> bool:
 
 
 def with_title(found: Prepared, title: str) -> Prepared:
-    """Return a content under another title, its words counted again; what is given changes."""
+    """Give a content another title and count its words again; changes and returns ``found``."""
     from pipelines.searched import counted_terms
 
     old = found.document.metadata.get("title")
@@ -71,34 +71,34 @@ def recount(sql: sqlite3.Connection, sums: Checksums, content: int) -> None:
     Raises:
         IndexDamagedError: what is read for it is not as it was written.
     """
-    marks = ", ".join("?" * len(_HEADED))
+    marks = ", ".join("?" * len(_KINDS_WITH_TITLE))
     held = sql.execute(
         f"SELECT part, kind, name FROM words JOIN kinds USING (kind)"  # noqa: S608
         f" WHERE content = ? AND name IN ({marks}) ORDER BY part",
-        (content, *_HEADED),
+        (content, *_KINDS_WITH_TITLE),
     ).fetchall()
-    reader = NodeReader(sql, sums, Memory())
-    for part, number, name in held:
-        _recount_part(sql, sums, content, part, (number, name), reader)
+    reader = NodeReader(sql, sums, RowCache())
+    for blob, number, name in held:
+        _recount_blob(sql, sums, content, blob, (number, name), reader)
     blobs.forget_unused_terms(sql)
 
 
-def _recount_part(
+def _recount_blob(
     sql: sqlite3.Connection,
     sums: Checksums,
     content: int,
-    part: int,
+    blob: int,
     kind: blobs.Kind,
     reader: NodeReader,
 ) -> None:
     from pipelines.searched import counted_terms
 
-    segment = blobs.read_words(sql, sums, part)
+    segment = blobs.read_words(sql, sums, blob)
     rows = list(zip(segment.nodes.tolist(), segment.passages.tolist(), strict=True))
     ids = _ids(sql, [node for node, _ in rows])
     nodes = reader.nodes(ids)
     counts = [counted_terms(nodes[node_id], analyser_of(kind[1])) for node_id in ids]
-    blobs.delete_words(sql, part)
+    blobs.delete_words(sql, blob)
     blobs.write_words(sql, sums, content, kind, rows, counts)
 
 

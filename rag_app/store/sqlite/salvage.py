@@ -1,4 +1,4 @@
-"""What is whole of a damaged index, written into a new database that takes its place."""
+"""Copying the undamaged contents of an index into a new database that replaces it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from rag_app.store.sqlite.connect import open_reader, open_writer, translated
 from rag_app.store.sqlite.derived import all_files
 from rag_app.store.sqlite.exporting import export_content, export_text
 from rag_app.store.sqlite.folders import clear_drafts, new_merge_draft, remove_derived
-from rag_app.store.sqlite.memory import Memory
 from rag_app.store.sqlite.node_reader import NodeReader
+from rag_app.store.sqlite.row_cache import RowCache
 from rag_app.store.sqlite.schema import DERIVED, LOCK
 from rag_app.store.sqlite.sealing import name_checksum
 from rag_app.store.sqlite.state import read_state, write_state
@@ -94,7 +94,7 @@ def _copy(folder: Path, writer: Writer, found: Salvage) -> None:
             sql = connection.sql
             sql.execute("BEGIN")
             sums = Checksums.at(sql)
-            reader = NodeReader(sql, sums, Memory())
+            reader = NodeReader(sql, sums, RowCache())
             for content in _contents(sql):
                 _copy_one(sql, sums, reader, content, writer, found)
     finally:
@@ -112,7 +112,7 @@ def _copy_one(
     try:
         writer.put(export_content(sql, sums, content, reader))
         return
-    except Exception as error:  # whatever damaged values raise
+    except Exception as error:  # damaged values may raise anything
         reason = error.message if isinstance(error, RagError) else repr(error)
     try:
         prepared = export_text(sql, sums, content, reader)
@@ -126,13 +126,13 @@ def _copy_one(
 
 
 def _is_made_of_text(prepared: Prepared) -> bool:
-    """Tell whether all but the text is made of it: a language model's pieces are not."""
+    """Tell whether everything can be made from the text: a language model's pieces cannot."""
     kinds = {node.metadata.get("kind") for node in prepared.nodes}
     return bool(prepared.names) and ("piece" not in kinds or "passage" in kinds)
 
 
 def _contents(sql: sqlite3.Connection) -> list[int]:
-    """Return the numbers of all contents, as far as they read."""
+    """Return the numbers of all contents that can be read."""
     found: set[int] = set()
     for table in ("contents", "names"):
         with contextlib.suppress(sqlite3.DatabaseError):
@@ -172,7 +172,7 @@ def _put_in_place(draft: Path, folder: Path) -> None:
             new = read_state(source, draft)
             old_files = _files_of(target)
             drop_files(source, draft, [listed.file for listed in all_files(source)])
-            # Whoever remembers something of a generation does not take this for an old one.
+            # Caches of earlier generations must not match this one.
             later = replace(new, generation=old.generation + new.generation + 1)
             write_state(source, draft, replace(later, epoch=read_state(source, draft).epoch))
             files = [(file,) for file in old_files]

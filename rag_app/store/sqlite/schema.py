@@ -2,13 +2,13 @@
 
 ``contents`` holds one row per content (the bytes of a file, or a Document),
 ``names`` the paths under which it was given. ``blocks`` is the derived text in
-slices, so that the text of a node is read by its span; ``noted_sentences`` says where
-its sentences stand, how long they are and which terms they hold. ``vectors`` and
-``words`` hold what is searched, in *parts*: one part belongs to one content and one
-kind, is written once and removed whole.
+slices, so that the text of a node is read by its span; ``noted_sentences`` is the
+sentence table: where its sentences stand, how long they are and which terms they hold.
+``vectors`` and ``words`` hold what is searched, in *blobs* (column ``part``): one blob
+belongs to one content and one kind, is written once and removed whole.
 ``derived`` names the derived files that are in use, ``unused_files`` those that were
 replaced or are about to be written: no file that is in neither is ever removed.
-Neither a row number of a node nor the number of a part is ever used twice, so
+Neither a row number of a node nor the number of a blob is ever used twice, so
 that a derived file, which holds such numbers, can be compared with the database
 at any later time.
 Each row carries a checksum, each content one of all its rows, and the state one of
@@ -28,7 +28,7 @@ from rag_app.store.sqlite.state import State, read_sequences
 SCHEMA_VERSION = 3
 APPLICATION_ID = 0x52414731  # "RAG1": tells an index from any other SQLite file
 DATABASE = "index.sqlite"
-# Names that nobody else gives: what lies under them is written and removed.
+# Unlikely names: files under them are written and removed.
 DERIVED = "rag-derived"
 LOCK = "rag-write.lock"
 

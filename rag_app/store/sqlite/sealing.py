@@ -1,4 +1,4 @@
-"""The checksum of a whole content: a row of it that is missing is noticed as well."""
+"""The checksum of a whole content, which also notices a missing row."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def name_checksum(
 
 
 def check_content(sql: sqlite3.Connection, sums: Checksums, content: int) -> int:
-    """Return the digest of a content after comparing it; its rows are not looked at.
+    """Return the digest of a content after comparing it; its rows are not compared.
 
     Raises:
         IndexDamagedError: a column or a name of it is not as it was written.
@@ -71,7 +71,7 @@ def check_content(sql: sqlite3.Connection, sums: Checksums, content: int) -> int
 
 
 def check_rows(sql: sqlite3.Connection, sums: Checksums, content: int) -> None:
-    """Compare which rows a content has; each row has a checksum of its own.
+    """Compare the list of rows of a content; each row has a checksum of its own.
 
     Raises:
         IndexDamagedError: one is missing, or is not of this content.
@@ -83,7 +83,7 @@ def check_rows(sql: sqlite3.Connection, sums: Checksums, content: int) -> None:
 
 
 def seal(sql: sqlite3.Connection, sums: Checksums, content: int, *, rows: bool) -> int:
-    """Write the digest of a content that was changed; return by which it changed (XOR).
+    """Write the digest of a content that was changed; return the change (XOR).
 
     Args:
         sql: the writer's connection, in a transaction.

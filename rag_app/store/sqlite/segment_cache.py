@@ -1,8 +1,8 @@
-"""Views: the arrays of one kind for exactly one generation, kept between queries.
+"""A cache of segments: the arrays of each kind for one generation, kept between queries.
 
-A view is what the derived files hold, less the parts that were removed since,
-plus the parts that were added since (read from the database). Nothing of it is
-trusted that the database of the same read transaction does not confirm.
+The segments of a generation are those of the derived files, without the blobs that were
+removed later, and the blobs that were added later, read from the database. Which blobs
+those are is decided by the database in the same read transaction.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from rag_app.store.array_types import Bools
-from rag_app.store.engine.bm25 import WordView
-from rag_app.store.engine.cosine import VectorView
+from rag_app.store.engine.bm25 import LexicalIndex
+from rag_app.store.engine.cosine import DenseIndex
 from rag_app.store.engine.segments import Segment, join_vectors, join_words
 from rag_app.store.protocol import How
 from rag_app.store.sqlite import blobs, derived
 from rag_app.store.sqlite.checksums import Checksums
-from rag_app.store.sqlite.memory import Memory
+from rag_app.store.sqlite.row_cache import RowCache
 
 S = TypeVar("S", bound=Segment)
 T = TypeVar("T")
 V = TypeVar("V")
 Stamp = tuple[int, int]  # (generation, epoch): the epoch changes with the list of derived files
-_GROWTH = 2  # a segment joins its older neighbour unless that one is this many times larger
+_MIN_SIZE_RATIO = 2  # of two neighbouring segments: with less they are joined
 
 
 @dataclass(frozen=True)
-class Held(Generic[S]):
-    """The segments behind a view: from files, and from the database."""
+class CachedSegments(Generic[S]):
+    """The segments of a kind in one generation: from files, and from the database (``delta``)."""
 
     stamp: Stamp
     files: dict[str, S]
@@ -41,103 +41,101 @@ class Held(Generic[S]):
 
 
 @dataclass(frozen=True)
-class Make(Generic[S]):
-    """How segments of one sort are read from a part, opened from a file, and joined."""
+class SegmentSource(Generic[S]):
+    """How segments of vectors, or of words, are read from a blob or a file, and joined."""
 
-    read: Callable[[sqlite3.Connection, Checksums, int], S]
-    open: Callable[..., S]
+    from_blob: Callable[[sqlite3.Connection, Checksums, int], S]
+    from_file: Callable[[derived.Arrays], S]
     join: Callable[[Sequence[S], Collection[int]], S]
 
 
-_VECTORS = Make(blobs.read_vectors, derived.open_vectors, join_vectors)
-_WORDS = Make(blobs.read_words, derived.open_words, join_words)
+_VECTORS = SegmentSource(blobs.read_vectors, derived.vector_segment, join_vectors)
+_WORDS = SegmentSource(blobs.read_words, derived.word_segment, join_words)
 
 
-class _Shelf(Generic[S, V]):
-    """The newest view of each kind, for one way of searching; the caller holds the lock."""
+class _KindCache(Generic[S, V]):
+    """The newest index of each kind, lexical or dense; the caller holds the lock."""
 
     def __init__(
         self,
         folder: Path,
         how: How,
-        make: Make[S],
-        view: Callable[[Sequence[tuple[S, Bools | None]]], V],
+        source: SegmentSource[S],
+        index_of: Callable[[Sequence[tuple[S, Bools | None]]], V],
     ) -> None:
-        self._folder, self._how, self._make, self._view = folder, how, make, view
-        self._kept: dict[int, tuple[Held[S], V]] = {}
+        self._folder, self._how, self._source, self._index_of = folder, how, source, index_of
+        self._kept: dict[int, tuple[CachedSegments[S], V]] = {}
 
-    def view(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> V:
-        """Return the view of a kind in the transaction on ``sql``."""
+    def index(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> V:
+        """Return the index of a kind in the transaction on ``sql``."""
         kept = self._kept.get(kind)
         if kept is not None and kept[0].stamp == stamp:
             return kept[1]
-        live = blobs.live_parts(sql, self._how, kind).keys()
+        live = blobs.live_blobs(sql, self._how, kind).keys()
         files = derived.files_of(sql, self._how, kind)
-        held = hold(sql, files, live, stamp, kept[0] if kept else None, self._folder, self._make)
-        view = self._view(masked(held, live))
-        # A long query on an older generation does not push out the newest view.
+        before = kept[0] if kept else None
+        segments = gathered(sql, files, live, stamp, before, self._folder, self._source)
+        index = self._index_of(with_live_rows(segments, live))
+        # A long query on an older generation does not replace the newest index.
         if kept is None or kept[0].stamp < stamp:
-            self._kept[kind] = (held, view)
-        return view
+            self._kept[kind] = (segments, index)
+        return index
 
     def clear(self) -> None:
-        """Let go of all."""
+        """Drop all segments."""
         self._kept.clear()
 
 
-class Views:
-    """The views of one index in one process, for all its threads."""
+class SegmentCache:
+    """The segments of one index in one process, shared by its threads."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._guard = threading.Lock()
         self._pid = os.getpid()
-        self._identity, self._memory = "", Memory()
-        self._vectors = _Shelf(folder, "vectors", _VECTORS, VectorView)
-        self._words = _Shelf(folder, "words", _WORDS, WordView)
-        self._remembered: dict[str, tuple[int, Any]] = {}
+        self._identity, self._rows = "", RowCache()
+        self._vectors = _KindCache(folder, "vectors", _VECTORS, DenseIndex)
+        self._words = _KindCache(folder, "words", _WORDS, LexicalIndex)
+        self._made: dict[str, tuple[int, Any]] = {}
 
-    def belong_to(self, identity: str) -> Memory:
-        """Let go of everything when it was of another index at the same path.
-
-        Returns what is remembered of this one.
-        """
+    def rows_of(self, identity: str) -> RowCache:
+        """Return the row cache of an index; drop everything of another one at the same path."""
         with self._locked():
             if self._identity != identity:
                 self._vectors.clear()
                 self._words.clear()
-                self._remembered.clear()
-                self._identity, self._memory = identity, Memory()
-            return self._memory
+                self._made.clear()
+                self._identity, self._rows = identity, RowCache()
+            return self._rows
 
-    def remember(self, key: str, generation: int, make: Callable[[], T]) -> T:
-        """Return what ``make`` gives for a generation; only the newest one is kept."""
+    def of_generation(self, key: str, generation: int, make: Callable[[], T]) -> T:
+        """Return what ``make`` returns, cached by key for the newest generation."""
         with self._locked():
-            kept = self._remembered.get(key)
+            kept = self._made.get(key)
             if kept is not None and kept[0] == generation:
                 found: T = kept[1]
                 return found
             made = make()
             if kept is None or kept[0] < generation:
-                self._remembered[key] = (generation, made)
+                self._made[key] = (generation, made)
             return made
 
-    def vectors(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> VectorView:
-        """Return the vectors of a kind as the transaction on ``sql`` sees them."""
+    def vectors(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> DenseIndex:
+        """Return the dense index of a kind as the transaction on ``sql`` sees it."""
         with self._locked():
-            return self._vectors.view(sql, kind, stamp)
+            return self._vectors.index(sql, kind, stamp)
 
-    def words(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> WordView:
-        """Return the words of a kind as the transaction on ``sql`` sees them."""
+    def words(self, sql: sqlite3.Connection, kind: int, stamp: Stamp) -> LexicalIndex:
+        """Return the lexical index of a kind as the transaction on ``sql`` sees it."""
         with self._locked():
-            return self._words.view(sql, kind, stamp)
+            return self._words.index(sql, kind, stamp)
 
     def clear(self) -> None:
-        """Let go of all arrays and files."""
+        """Drop all arrays and close their files."""
         with self._locked():
             self._vectors.clear()
             self._words.clear()
-            self._remembered.clear()
+            self._made.clear()
 
     def _locked(self) -> threading.Lock:
         if self._pid != os.getpid():  # another thread may have held it when the process forked
@@ -145,48 +143,50 @@ class Views:
         return self._guard
 
 
-def hold(
+def gathered(
     sql: sqlite3.Connection,
-    listed: Sequence[derived.Listed],
+    listed: Sequence[derived.DerivedFile],
     live: Set[int],
     stamp: Stamp,
-    before: Held[S] | None,
+    before: CachedSegments[S] | None,
     folder: Path,
-    make: Make[S],
-) -> Held[S]:
-    """Gather the segments of a kind, taking over what an earlier view holds already.
+    source: SegmentSource[S],
+) -> CachedSegments[S]:
+    """Return the segments of a kind, reusing those of another generation.
 
     Args:
         sql: the reader's connection, in a transaction.
         listed: the derived files that its generation lists.
-        live: the parts of its generation.
+        live: the blobs of its generation.
         stamp: its (generation, epoch).
-        before: an earlier view, or a later one.
+        before: the segments of an earlier generation, or of a later one.
         folder: the index's.
-        make: how segments are read, opened and joined.
+        source: how segments are read and joined.
     """
     files: dict[str, S] = {}
     for one in listed:
         known = before.files.get(one.file) if before else None
-        segment = known or derived.try_open(make.open, folder, one)
+        segment = known or derived.try_open(source.from_file, folder, one)
         if segment is not None:
             files[one.file] = segment
-    missing = live - _parts(files.values())
-    delta = _still_needed(before.delta if before else [], missing, make.join)
-    new = sorted(missing - _parts(delta))
+    missing = live - _blobs(files.values())
+    delta = _still_needed(before.delta if before else [], missing, source.join)
+    new = sorted(missing - _blobs(delta))
     if new:
         sums = Checksums.at(sql)
-        delta.append(make.join([make.read(sql, sums, part) for part in new], set(new)))
-    return Held(stamp, files, _compact(delta, make.join))
+        delta.append(source.join([source.from_blob(sql, sums, blob) for blob in new], set(new)))
+    return CachedSegments(stamp, files, _compact(delta, source.join))
 
 
-def masked(held: Held[S], live: Collection[int]) -> list[tuple[S, Bools | None]]:
-    """Return each segment with its live rows; no part counts twice."""
+def with_live_rows(
+    segments: CachedSegments[S], live: Collection[int]
+) -> list[tuple[S, Bools | None]]:
+    """Return each segment with its live rows; no blob counts twice."""
     left = set(live)
     found = []
-    for segment in (*held.files.values(), *held.delta):
+    for segment in (*segments.files.values(), *segments.delta):
         found.append((segment, segment.alive(left)))
-        left -= set(segment.parts.tolist())
+        left -= set(segment.blobs.tolist())
     return found
 
 
@@ -195,20 +195,20 @@ def _still_needed(
 ) -> list[S]:
     kept = []
     for segment in delta:
-        needed = missing & set(segment.parts.tolist())
+        needed = missing & set(segment.blobs.tolist())
         if needed:
-            whole = len(needed) == len(segment.parts)
+            whole = len(needed) == len(segment.blobs)
             kept.append(segment if whole else join([segment], needed))
     return kept
 
 
 def _compact(delta: list[S], join: Callable[[Sequence[S], Collection[int]], S]) -> list[S]:
     delta = list(delta)
-    while len(delta) > 1 and delta[-2].rows < _GROWTH * delta[-1].rows:
+    while len(delta) > 1 and delta[-2].rows < _MIN_SIZE_RATIO * delta[-1].rows:
         pair = delta[-2:]
-        delta[-2:] = [join(pair, _parts(pair))]
+        delta[-2:] = [join(pair, _blobs(pair))]
     return delta
 
 
-def _parts(segments: Iterable[S]) -> set[int]:
-    return {part for segment in segments for part in segment.parts.tolist()}
+def _blobs(segments: Iterable[S]) -> set[int]:
+    return {blob for segment in segments for blob in segment.blobs.tolist()}

@@ -13,8 +13,8 @@ from pipelines.errors import EmbeddingError
 from pipelines.page_map import Page
 from rag_app.store.array_types import Bools, Vector
 from rag_app.store.config import load_config
-from rag_app.store.engine.bm25 import WordSearch
-from rag_app.store.engine.cosine import VectorSearch
+from rag_app.store.engine.bm25 import LexicalSearch
+from rag_app.store.engine.cosine import DenseSearch
 from rag_app.store.engine.ranking import Scored
 from rag_app.store.protocol import Hit, How, IndexConfig, NodeSpan, Prepared, Selection, SourceInfo
 from rag_app.store.sqlite import blobs
@@ -25,7 +25,7 @@ from rag_app.store.sqlite.exporting import export_content
 from rag_app.store.sqlite.filters import PassageSelection
 from rag_app.store.sqlite.node_reader import NodeReader
 from rag_app.store.sqlite.passage_table import PassageTable, load_passages
-from rag_app.store.sqlite.segment_cache import Views
+from rag_app.store.sqlite.segment_cache import SegmentCache
 from rag_app.store.sqlite.source_rows import read_sources
 from rag_app.store.sqlite.state import read_state
 
@@ -39,26 +39,26 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 S = TypeVar("S")
 T = TypeVar("T")
-_SEARCHES = 8  # of as many queries (one and those that a model wrote): each holds a score a row
+_MAX_CACHED_SEARCHES = 8  # a question and those that a model wrote: each holds a score a row
 _MAX_ROW_SHARES = 50_000  # remembered between queries: some 10 MB
 
 
 class SqliteSnapshot:
     """Answers from one read transaction; the store opens and ends it."""
 
-    def __init__(self, sql: sqlite3.Connection, views: Views) -> None:
+    def __init__(self, sql: sqlite3.Connection, cache: SegmentCache) -> None:
         self._sql = sql
-        self._views = views
+        self._cache = cache
         self._documents: dict[str, int] = {}
         self._term_ids: dict[str, int | None] = {}
         # The same query is put to several selections of passages.
-        self._vector_searches: dict[tuple[int, bytes], VectorSearch] = {}
-        self._word_searches: dict[tuple[int, tuple[str, ...]], WordSearch] = {}
+        self._vector_searches: dict[tuple[int, bytes], DenseSearch] = {}
+        self._word_searches: dict[tuple[int, tuple[str, ...]], LexicalSearch] = {}
         self._found: set[str] = set()  # ids of what a search found, which must be there
-        state = read_state(sql, views.folder)
-        self._memory = views.belong_to(state.identity)
-        self._sums = Checksums.of(state.identity, views.folder)
-        self._reader = NodeReader(sql, self._sums, self._memory)
+        state = read_state(sql, cache.folder)
+        self._rows = cache.rows_of(state.identity)
+        self._sums = Checksums.of(state.identity, cache.folder)
+        self._reader = NodeReader(sql, self._sums, self._rows)
         self._stamp = (state.generation, state.epoch)
         self._config = load_config(state.config)
 
@@ -90,7 +90,7 @@ class SqliteSnapshot:
         search = _kept(
             self._vector_searches,
             (number, vector.tobytes()),
-            lambda: self._views.vectors(self._sql, number, self._stamp).search(vector),
+            lambda: self._cache.vectors(self._sql, number, self._stamp).search(vector),
         )
         return self._hits(search.best(depth, self._mask(within)), depth)
 
@@ -103,9 +103,9 @@ class SqliteSnapshot:
         if number is None:
             return []
 
-        def make() -> WordSearch:
-            view = self._views.words(self._sql, number, self._stamp)
-            return view.search([found for found in self._terms(terms) if found is not None])
+        def make() -> LexicalSearch:
+            index = self._cache.words(self._sql, number, self._stamp)
+            return index.search([found for found in self._terms(terms) if found is not None])
 
         search = _kept(self._word_searches, (number, tuple(terms)), make)
         return self._hits(search.best(depth, self._mask(within)), depth)
@@ -116,9 +116,11 @@ class SqliteSnapshot:
         number = self._kind(kind)
         if number is None:
             return 0, dict.fromkeys(terms, 0)
-        view = self._views.words(self._sql, number, self._stamp)
+        index = self._cache.words(self._sql, number, self._stamp)
         found = zip(terms, self._terms(terms), strict=True)
-        return view.count, {term: 0 if id_ is None else view.frequency(id_) for term, id_ in found}
+        return index.count, {
+            term: 0 if term_id is None else index.frequency(term_id) for term, term_id in found
+        }
 
     @explained
     def select(
@@ -253,7 +255,7 @@ class SqliteSnapshot:
 
     def _hits(self, scored: Sequence[Scored], depth: int) -> list[Hit]:
         rows = [row for passage, node, _ in scored for row in (passage, node)]
-        ids = self._memory.ids(self._sql, rows)
+        ids = self._rows.ids(self._sql, rows)
         missing = next((row for row in rows if row not in ids), None)
         if missing is not None:
             raise self._sums.damaged(f"node {missing} was found and is not there")
@@ -273,7 +275,7 @@ class SqliteSnapshot:
         return self._remember("passages", lambda: load_passages(self._sql, self.generation))
 
     def _remember(self, key: str, make: Callable[[], T]) -> T:
-        return self._views.remember(key, self.generation, make)
+        return self._cache.of_generation(key, self.generation, make)
 
     def _mask(self, within: Selection | None) -> Bools | None:
         if within is None:
@@ -315,7 +317,7 @@ class SqliteSnapshot:
 def _kept(searches: dict[K, S], key: K, make: Callable[[], S]) -> S:
     """Return a search of this query, made once; only the last few are kept."""
     if key not in searches:
-        if len(searches) >= _SEARCHES:
+        if len(searches) >= _MAX_CACHED_SEARCHES:
             del searches[next(iter(searches))]
         searches[key] = make()
     return searches[key]

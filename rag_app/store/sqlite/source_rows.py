@@ -1,4 +1,4 @@
-"""What the index holds: one record per content, with all its names."""
+"""Records of the contents of an index, each with all its names."""
 
 from __future__ import annotations
 

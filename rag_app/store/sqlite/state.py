@@ -12,7 +12,7 @@ from rag_app.store.sqlite.checksums import Checksums, damaged
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is true of the whole index.
+    """The state of the whole index.
 
     Attributes:
         generation: number of the last commit.
@@ -46,7 +46,7 @@ def read_state(sql: sqlite3.Connection, folder: Path) -> State:
         "SELECT generation, epoch, config, identity, held, sequences, checksum FROM state"
     ).fetchone()
     if row is None:
-        raise damaged(folder, "it has no state")
+        raise damaged(folder, "it has no state row")
     state = State(*row[:-1])
     if not isinstance(state.identity, str) or row[-1] != state.checksum(folder):
         raise damaged(folder, "its state does not match its checksum")

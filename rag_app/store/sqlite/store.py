@@ -33,14 +33,14 @@ from rag_app.store.sqlite.folders import (
 from rag_app.store.sqlite.network_drives import refuse_network_drive
 from rag_app.store.sqlite.salvage import Salvage, repair_files, salvaged
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK, create_tables
-from rag_app.store.sqlite.segment_cache import Views
+from rag_app.store.sqlite.segment_cache import SegmentCache
 from rag_app.store.sqlite.snapshot import SqliteSnapshot
 from rag_app.store.sqlite.verify import verify_index
 from rag_app.store.sqlite.writer import SqliteWriter
 from rag_app.store.sqlite.writer_lock import HeldLock, recorded_drafts, writer_lock
 
-_PATIENCE_MS = 200  # how long tidying up waits for readers
-_FREE = 0.25  # share of free pages above which the database is made smaller
+_MAX_WAIT_MS = 200  # of tidying up for readers
+_MAX_FREE_SHARE = 0.25  # of pages; above it the database is made smaller
 
 
 class SqliteStore:
@@ -49,7 +49,7 @@ class SqliteStore:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._connections = Connections(path)
-        self._views = Views(path)
+        self._cache = SegmentCache(path)
         with self.snapshot() as snapshot:
             self._config = snapshot.config
 
@@ -70,7 +70,7 @@ class SqliteStore:
             sql = connection.sql
             sql.execute("BEGIN")
             try:
-                snapshot = SqliteSnapshot(sql, self._views)
+                snapshot = SqliteSnapshot(sql, self._cache)
                 self._config = snapshot.config
                 yield snapshot
                 if connection.immutable:
@@ -128,7 +128,7 @@ class SqliteStore:
                     connection.sql.execute("ROLLBACK")
 
     def _newest(self) -> tuple[int, set[str]]:
-        """Return the generation, and the derived files that are listed, by now."""
+        """Return the current generation and list of derived files."""
         with self._connections.borrow() as connection:
             (generation,) = connection.sql.execute("SELECT generation FROM state").fetchone()
             return generation, {listed.file for listed in all_files(connection.sql)}
@@ -143,7 +143,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Close all connections; the last one of all processes leaves no write-ahead log."""
-        self._views.clear()
+        self._cache.clear()
         self._connections.close()
 
     def __enter__(self) -> SqliteStore:
@@ -181,7 +181,7 @@ def create_store(path: Path, config: IndexConfig, *, private: bool = False) -> S
 
 @contextlib.contextmanager
 def claimed(path: Path, *, private: bool = False) -> Iterator[HeldLock]:
-    """Hold the lock of a folder in which an index is going to be made, and nothing else is.
+    """Hold the lock of a folder in which an index is going to be made.
 
     After an error the folder is as it was before.
 
@@ -240,7 +240,7 @@ def _clear(path: Path, lock: HeldLock) -> None:
 
 
 def remove_if_empty(path: Path) -> bool:
-    """Remove the index in a folder if nothing was ingested into it; tell whether it went.
+    """Remove the index in a folder if nothing was ingested into it; tell whether it was removed.
 
     Other files in the folder stay; the folder itself does as well.
 
@@ -276,7 +276,7 @@ def open_store(path: Path) -> SqliteStore:
 
 
 def folder_bytes(folder: Path) -> int:
-    """Return the size of all files in a folder, in bytes; what goes meanwhile counts nothing."""
+    """Return the size of all files in a folder, in bytes; vanished files count 0."""
     total = 0
     for place, _, files in os.walk(folder):  # passes over a folder that has gone
         for name in files:
@@ -316,11 +316,11 @@ def _building(sql: sqlite3.Connection, path: Path) -> Iterator[None]:
 
 
 def _tidy(sql: sqlite3.Connection) -> None:
-    """Give free pages back and move the write-ahead log into the database, if readers allow."""
+    """Release free pages and move the write-ahead log into the database, if readers allow."""
     with contextlib.suppress(sqlite3.Error):
-        sql.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+        sql.execute(f"PRAGMA busy_timeout = {_MAX_WAIT_MS}")
         (free,) = sql.execute("PRAGMA freelist_count").fetchone()
         (pages,) = sql.execute("PRAGMA page_count").fetchone()
-        if free > _FREE * pages:
+        if free > _MAX_FREE_SHARE * pages:
             sql.execute("PRAGMA incremental_vacuum").fetchall()
         sql.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

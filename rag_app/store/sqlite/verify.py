@@ -1,4 +1,4 @@
-"""Every link of an index, checked; what is wrong is said, nothing is changed."""
+"""Checks every link of an index and reports what is wrong; changes nothing."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from pipelines.errors import IndexDamagedError
 from rag_app.store.config import load_config
 from rag_app.store.engine.array_files import read_info
-from rag_app.store.engine.segments import Segment, VectorSegment, WordSegment, pieces_of
+from rag_app.store.engine.segments import Segment, VectorSegment, WordSegment, extents_of
 from rag_app.store.protocol import Finding, IndexConfig
 from rag_app.store.sqlite import blobs, derived
 from rag_app.store.sqlite.checksums import Checksums, repair_command
@@ -23,8 +23,8 @@ from rag_app.store.sqlite.sealing import content_digest, rows_digest
 from rag_app.store.sqlite.sentence_table import count_sentences, read_sentences
 from rag_app.store.sqlite.state import State, read_sequences, read_state
 
-_MOST = 20  # findings of one check that are listed; the rest is counted
-_UNIT = 1e-3
+_MAX_FINDINGS = 20  # of one check that are listed; the rest is counted
+_MAX_LENGTH_ERROR = 1e-3
 
 # Each query returns what is wrong: a text per finding.
 _LINKS = {
@@ -43,9 +43,9 @@ _LINKS = {
     "span→text": "SELECT node_id FROM nodes JOIN contents USING (content)"
     " WHERE (start IS NULL) <> (stop IS NULL) OR (start IS NULL AND text IS NULL)"
     " OR start < 0 OR start > stop OR stop > length",
-    "vector→content": "SELECT 'part ' || part FROM vectors"
+    "vector→content": "SELECT 'blob ' || part FROM vectors"
     " WHERE content NOT IN (SELECT content FROM contents)",
-    "words→content": "SELECT 'part ' || part FROM words"
+    "words→content": "SELECT 'blob ' || part FROM words"
     " WHERE content NOT IN (SELECT content FROM contents)",
 }
 
@@ -71,23 +71,23 @@ def verify_index(
 def verify_tables(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
     """Return what is wrong with the database alone."""
     found = _run({"state": lambda: _state(sql, folder)}, folder)
-    if found:  # without its identity nothing else can be compared
+    if found:  # without its identity nothing can be compared
         return [*found, *_run({"database": lambda: _integrity(sql)}, folder)]
     state = read_state(sql, folder)
     sums, config = Checksums.of(state.identity, folder), load_config(state.config)
-    called = _Called(sql)
+    names = _ContentNames(sql)
     return _run(
         {
             "database": lambda: _integrity(sql),
             "tables": lambda: _tables(sql),
             "state→contents": lambda: _held(sql, state),
             **{name: _query(sql, statement) for name, statement in _LINKS.items()},
-            "content→checksum": lambda: _contents(sql, sums, called),
+            "content→checksum": lambda: _contents(sql, sums, names),
             "name→checksum": lambda: _names(sql, sums),
-            "page→checksum": lambda: _pages(sql, sums, called),
-            "node→checksum": lambda: _nodes(sql, sums, called),
-            "document→text": lambda: _blocks(sql, sums, called),
-            "sentence→text": lambda: _sentences(sql, sums, called),
+            "page→checksum": lambda: _pages(sql, sums, names),
+            "node→checksum": lambda: _nodes(sql, sums, names),
+            "document→text": lambda: _blocks(sql, sums, names),
+            "sentence→text": lambda: _sentences(sql, sums, names),
             "content→nodes": lambda: _counts(sql),
             "vector→node": lambda: _vectors(sql, sums, config.dimension),
             "words→node": lambda: _words(sql, sums),
@@ -98,8 +98,8 @@ def verify_tables(sql: sqlite3.Connection, folder: Path) -> list[Finding]:
     )
 
 
-class _Called:
-    """What contents are called in what is said of them: by their first name."""
+class _ContentNames:
+    """The first name of each content, for messages."""
 
     def __init__(self, sql: sqlite3.Connection) -> None:
         self._sql = sql
@@ -132,9 +132,9 @@ def _listed(name: str, messages: Iterator[str], hint: str) -> list[Finding]:
         found.append(error.message)
     except Exception as error:  # whatever values raise that fit together nowhere
         found.append(f"could not be checked to the end: {error!r}")
-    listed = [Finding(name, message, hint) for message in found[:_MOST]]
-    if len(found) > _MOST:
-        listed.append(Finding(name, f"and {len(found) - _MOST} more", hint))
+    listed = [Finding(name, message, hint) for message in found[:_MAX_FINDINGS]]
+    if len(found) > _MAX_FINDINGS:
+        listed.append(Finding(name, f"and {len(found) - _MAX_FINDINGS} more", hint))
     return listed
 
 
@@ -147,7 +147,7 @@ def _query(sql: sqlite3.Connection, statement: str) -> Callable[[], Iterator[str
 
 
 def _integrity(sql: sqlite3.Connection) -> Iterator[str]:
-    for (message,) in sql.execute(f"PRAGMA integrity_check({_MOST})"):
+    for (message,) in sql.execute(f"PRAGMA integrity_check({_MAX_FINDINGS})"):
         if message != "ok":
             yield message
 
@@ -184,14 +184,14 @@ def _held(sql: sqlite3.Connection, state: State) -> Iterator[str]:
         yield "the last row numbers given are not those of this generation"
 
 
-def _contents(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+def _contents(sql: sqlite3.Connection, sums: Checksums, names: _ContentNames) -> Iterator[str]:
     """Title, metadata and names of each content are as written, and no row of it is missing."""
     rows = sql.execute("SELECT content, checksum, rows_digest FROM contents").fetchall()
     for content, checksum, digest in rows:
         if checksum != content_digest(sql, sums, content):
-            yield f"the record of {called[content]} (title, names, numbers) was changed"
+            yield f"the record of {names[content]} (title, names, numbers) was changed"
         if digest != rows_digest(sql, content):
-            yield f"rows of {called[content]} are missing, or do not belong to it"
+            yield f"rows of {names[content]} are missing, or do not belong to it"
 
 
 def _names(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
@@ -202,35 +202,35 @@ def _names(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
             yield f"the name {values[1]} of content {values[0]} was changed"
 
 
-def _pages(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+def _pages(sql: sqlite3.Connection, sums: Checksums, names: _ContentNames) -> Iterator[str]:
     """Number, label and place of each page, and its raw text, are as written."""
     for content, position, *place, checksum, raw in sql.execute(
         "SELECT content, position, number, label, start, stop, raw_checksum, checksum, raw"
         " FROM pages"
     ):
         if checksum != sums.row(content, position, *place):
-            yield f"page {place[0]} of {called[content]} was changed"
+            yield f"page {place[0]} of {names[content]} was changed"
         raw_checksum = place[-1]
         found = None if raw is None else sums.blobs((content, position), raw)
         if found != raw_checksum:
-            yield f"the raw text of page {place[0]} of {called[content]} was changed"
+            yield f"the raw text of page {place[0]} of {names[content]} was changed"
         elif raw is not None:
             unpack_text(raw)
 
 
-def _nodes(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+def _nodes(sql: sqlite3.Connection, sums: Checksums, names: _ContentNames) -> Iterator[str]:
     for *values, checksum in sql.execute(
         "SELECT node_id, content, name, passage, node, start, stop, script, heading,"
         " window_start, window_end, text, extra, checksum FROM nodes JOIN kinds USING (kind)"
     ):
         if checksum != sums.row(*values):
-            yield f"node {values[4]} of {called[values[1]]} was changed"
+            yield f"node {values[4]} of {names[values[1]]} was changed"
 
 
-def _blocks(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+def _blocks(sql: sqlite3.Connection, sums: Checksums, names: _ContentNames) -> Iterator[str]:
     """Slices of a document's text are as written, and follow one another to its length."""
     for content, length in sql.execute("SELECT content, length FROM contents").fetchall():
-        name, at = called[content], 0
+        name, at = names[content], 0
         for start, stop, text, checksum in sql.execute(
             "SELECT start, stop, text, checksum FROM blocks WHERE content = ? ORDER BY start",
             (content,),
@@ -244,7 +244,7 @@ def _blocks(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterat
             yield f"{at} of {length} characters of {name} are there"
 
 
-def _sentences(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Iterator[str]:
+def _sentences(sql: sqlite3.Connection, sums: Checksums, names: _ContentNames) -> Iterator[str]:
     """Sentences of the table begin one after the other, within the text of a content."""
     for (content,) in sql.execute("SELECT DISTINCT content FROM noted_sentences").fetchall():
         row = sql.execute("SELECT length FROM contents WHERE content = ?", (content,)).fetchone()
@@ -254,14 +254,14 @@ def _sentences(sql: sqlite3.Connection, sums: Checksums, called: _Called) -> Ite
         try:
             table = read_sentences(sql, sums, content, 0, row[0])
         except (ValueError, IndexDamagedError) as error:
-            yield f"the sentences of {called[content]} do not read: {_said(error)}"
+            yield f"the sentences of {names[content]} do not read: {_message(error)}"
             continue
         starts = [] if table is None else table.starts.tolist()
         if starts != sorted(set(starts)) or count_sentences(sql, content) != len(starts):
-            yield f"the sentences of {called[content]} do not follow one another in its text"
+            yield f"the sentences of {names[content]} do not follow one another in its text"
 
 
-def _said(error: Exception) -> str:
+def _message(error: Exception) -> str:
     return error.message if isinstance(error, IndexDamagedError) else str(error)
 
 
@@ -280,59 +280,59 @@ def _counts(sql: sqlite3.Connection) -> Iterator[str]:
 
 
 def _vectors(sql: sqlite3.Connection, sums: Checksums, dimension: int) -> Iterator[str]:
-    for (part,) in sql.execute("SELECT part FROM vectors").fetchall():
+    for (blob,) in sql.execute("SELECT part FROM vectors").fetchall():
         try:
-            segment = blobs.read_vectors(sql, sums, part)
+            segment = blobs.read_vectors(sql, sums, blob)
         except (ValueError, IndexDamagedError) as error:
-            yield f"part {part} does not read: {_said(error)}"
+            yield f"blob {blob} does not read: {_message(error)}"
             continue
-        yield from _nodes_of(sql, "vectors", part, segment)
+        yield from _nodes_of(sql, "vectors", blob, segment)
         if segment.matrix.shape != (segment.rows, dimension):
-            yield f"part {part}: shape {segment.matrix.shape}, not {dimension} numbers a vector"
-        elif not np.all(np.abs(np.linalg.norm(segment.matrix, axis=1) - 1.0) < _UNIT):
-            yield f"part {part} has a vector that is not of unit length, or not finite"
+            yield f"blob {blob}: shape {segment.matrix.shape}, not {dimension} numbers a vector"
+        elif not np.all(np.abs(np.linalg.norm(segment.matrix, axis=1) - 1.0) < _MAX_LENGTH_ERROR):
+            yield f"blob {blob} has a vector that is not of unit length, or not finite"
 
 
 def _words(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
-    for (part,) in sql.execute("SELECT part FROM words").fetchall():
+    for (blob,) in sql.execute("SELECT part FROM words").fetchall():
         try:
-            segment = blobs.read_words(sql, sums, part)
+            segment = blobs.read_words(sql, sums, blob)
         except (ValueError, IndexDamagedError) as error:
-            yield f"part {part} does not read: {_said(error)}"
+            yield f"blob {blob} does not read: {_message(error)}"
             continue
-        yield from _nodes_of(sql, "words", part, segment)
+        yield from _nodes_of(sql, "words", blob, segment)
         lengths = np.bincount(segment.entries, weights=segment.counts, minlength=segment.rows)
         if len(lengths) != segment.rows or not np.array_equal(lengths, segment.lengths):
-            yield f"part {part}: the counts do not add up to the lengths"
+            yield f"blob {blob}: the counts do not add up to the lengths"
 
 
-def _nodes_of(sql: sqlite3.Connection, table: str, part: int, segment: Segment) -> Iterator[str]:
-    """The nodes of a part are there, of its content, and lead where the part says."""
+def _nodes_of(sql: sqlite3.Connection, table: str, blob: int, segment: Segment) -> Iterator[str]:
+    """The nodes of a blob are there, of its content, and lead where the blob says."""
     (content,) = sql.execute(
         f"SELECT content FROM {table} WHERE part = ?",  # noqa: S608
-        (part,),
+        (blob,),
     ).fetchone()
     rows = sql.execute("SELECT node, passage FROM nodes WHERE content = ?", (content,))
     known = dict(rows.fetchall())
     for node, passage in zip(segment.nodes.tolist(), segment.passages.tolist(), strict=True):
         if node not in known:
-            yield f"part {part} names node {node}, which its content does not hold"
+            yield f"blob {blob} names node {node}, which its content does not hold"
         elif known[node] != passage:
-            yield f"part {part} leads node {node} to {passage}, the node itself to {known[node]}"
+            yield f"blob {blob} leads node {node} to {passage}, the node itself to {known[node]}"
 
 
 def _terms(sql: sqlite3.Connection, sums: Checksums) -> Iterator[str]:
-    """Each term is there, as it was counted, and used by as many parts as its row says."""
+    """Each term is there, as it was counted, and used by as many blobs as its row says."""
     uses: dict[int, int] = {}
-    for (part,) in sql.execute("SELECT part FROM words").fetchall():
+    for (blob,) in sql.execute("SELECT part FROM words").fetchall():
         try:
-            terms = blobs.read_words(sql, sums, part).terms
+            terms = blobs.read_words(sql, sums, blob).terms
         except (ValueError, IndexDamagedError):  # found above
             continue
         for term in terms.tolist():
             uses[term] = uses.get(term, 0) + 1
         try:
-            blobs.read_vocabulary(sql, sums, part)
+            blobs.read_vocabulary(sql, sums, blob)
         except IndexDamagedError as error:
             yield error.message
     recorded = dict(sql.execute("SELECT term_id, uses FROM terms").fetchall())
@@ -347,10 +347,10 @@ def _complete(sql: sqlite3.Connection, config: IndexConfig) -> Iterator[str]:
     for kind in config.vector_kinds:
         searched = ("parent", "passage") if kind == "parent" else (kind, kind)
         have: set[int] = set()
-        for (part,) in sql.execute(
+        for (blob,) in sql.execute(
             "SELECT part FROM vectors JOIN kinds USING (kind) WHERE name = ?", (kind,)
         ).fetchall():
-            have.update(blobs.read_rows(sql, part).nodes.tolist())
+            have.update(blobs.read_rows(sql, blob).nodes.tolist())
         for node, node_id, script, built in sql.execute(
             "SELECT node, node_id, script, built FROM nodes JOIN kinds USING (kind)"
             " JOIN contents USING (content) WHERE name IN (?, ?)",
@@ -364,7 +364,7 @@ def _complete(sql: sqlite3.Connection, config: IndexConfig) -> Iterator[str]:
 def _derived(
     sql: sqlite3.Connection, folder: Path, newest: Callable[[], tuple[int, set[str]]]
 ) -> Iterator[str]:
-    """Each file reads whole, and holds for its live parts what the database holds."""
+    """Each file reads whole, and holds for its live blobs what the database holds."""
     for file, fault in faults_of_files(sql, folder):
         # A writer may have replaced it since this transaction began.
         if (folder / file).exists() or file in newest()[1]:
@@ -376,9 +376,10 @@ def faults_of_files(sql: sqlite3.Connection, folder: Path) -> Iterator[tuple[str
     """Yield the derived files that are not as they were written, each with what is wrong."""
     sums = Checksums.at(sql)
     for listed in derived.all_files(sql):
-        opener = derived.open_vectors if listed.info["how"] == "vectors" else derived.open_words
+        vectors = listed.info["how"] == "vectors"
+        read = derived.vector_segment if vectors else derived.word_segment
         try:
-            segment = listed.open(opener, folder, check=True)
+            segment = listed.open(read, folder, check=True)
         except FileNotFoundError:
             yield listed.file, f"{listed.file} is not there"
             continue
@@ -386,9 +387,9 @@ def faults_of_files(sql: sqlite3.Connection, folder: Path) -> Iterator[tuple[str
             yield listed.file, f"{error} (it is not used)"
             continue
         rows = sql.execute(f"SELECT part FROM {listed.info['how']}")  # noqa: S608
-        for piece in pieces_of([segment], {part for (part,) in rows.fetchall()}):
-            if not _same(sql, sums, segment, piece.part):
-                yield listed.file, f"{listed.file}: part {piece.part} is not as in the database"
+        for extent in extents_of([segment], {blob for (blob,) in rows.fetchall()}):
+            if not _same(sql, sums, segment, extent.blob):
+                yield listed.file, f"{listed.file}: blob {extent.blob} is not as in the database"
 
 
 def _ahead(
@@ -409,17 +410,17 @@ def _ahead(
             )
 
 
-def _same(sql: sqlite3.Connection, sums: Checksums, segment: Segment, part: int) -> bool:
+def _same(sql: sqlite3.Connection, sums: Checksums, segment: Segment, blob: int) -> bool:
     from rag_app.store.engine.segments import join_vectors, join_words
 
     if isinstance(segment, VectorSegment):
-        ours, truth = join_vectors([segment], {part}), blobs.read_vectors(sql, sums, part)
+        ours, truth = join_vectors([segment], {blob}), blobs.read_vectors(sql, sums, blob)
         return all(
             np.array_equal(getattr(ours, name), getattr(truth, name))
             for name in ("nodes", "passages", "matrix")
         )
     if isinstance(segment, WordSegment):
-        theirs, words = join_words([segment], {part}), blobs.read_words(sql, sums, part)
+        theirs, words = join_words([segment], {blob}), blobs.read_words(sql, sums, blob)
         return all(
             np.array_equal(getattr(theirs, name), getattr(words, name))
             for name in ("nodes", "passages", "lengths", "terms", "starts", "entries", "counts")

@@ -33,7 +33,7 @@ class SqliteWriter:
         self._difference = 0
 
     def put(self, prepared: Prepared) -> Literal["added", "replaced"]:
-        """Write one file whole: what any of its names pointed at before loses that name."""
+        """Write one file; contents that had one of its names lose that name."""
         with self._transaction() as config:
             content_hash = contents.hash_of(prepared.document)
             given = {name: prepared.origins.get(name, prepared.origin) for name in prepared.names}
@@ -90,7 +90,7 @@ class SqliteWriter:
                 self._retitle(content)
 
     def remove(self, names: Iterable[str]) -> int:
-        """Take names away; content that has none left goes. Return how many contents went."""
+        """Remove names, and contents without any left; return how many contents were removed."""
         with self._transaction():
             gone = self._release(dict.fromkeys(names, ""), merging=False)
             self._delete(gone)
@@ -190,10 +190,10 @@ class SqliteWriter:
         return None
 
     def _retitle(self, content: int) -> None:
-        """Let the title of a content, which is whole, follow its first name, and its words."""
+        """Change the title of an undamaged content, and its counted words, with its first name."""
         if retitle(self._sql, content):
             check_rows(self._sql, self._sums, content)
-            # What is read for counting is compared with the seal.
+            # Contents that are read for counting are compared with the seal.
             self._difference ^= seal(self._sql, self._sums, content, rows=False)
             recount(self._sql, self._sums, content)
             self._changed[content] = True

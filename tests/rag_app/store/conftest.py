@@ -17,10 +17,10 @@ NewStore = Callable[..., Store]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def codes_of_short_lists() -> Iterator[None]:
-    """Let the small indexes of these tests be searched by codes, as large ones are."""
+def quantised_short_lists() -> Iterator[None]:
+    """Let the small indexes of these tests be searched by quantised vectors, as large ones are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(derived, "LEAST", 8)
+        patch.setattr(derived, "MIN_QUANTISED_ROWS", 8)
         yield
 
 

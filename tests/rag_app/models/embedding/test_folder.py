@@ -110,7 +110,7 @@ def test_other_weights_under_the_packages_name_are_refused(
 def test_a_config_that_is_no_json_is_named(tmp_path: Path) -> None:
     path = make_folder(tmp_path / "mine")
     (path / "config.json").write_text("{")
-    with pytest.raises(ModelNotFoundError, match=r"config\.json does not read"):
+    with pytest.raises(ModelNotFoundError, match=r"config\.json cannot be read"):
         ModelFolder(path, "mine").json("config.json")
 
 

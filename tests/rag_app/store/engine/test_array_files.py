@@ -58,7 +58,7 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
 def test_a_file_cut_short_is_noticed_without_reading_it(
     path: Path, cut: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(array_files, "SMALL", 0)
+    monkeypatch.setattr(array_files, "MAX_CHECKED_BYTES", 0)
     path.write_bytes(path.read_bytes()[:-cut])
     with pytest.raises(ArrayFileError):
         open_arrays(path)

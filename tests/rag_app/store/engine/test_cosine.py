@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from rag_app.query_gate import query_gate
 from rag_app.store.engine import cosine
-from rag_app.store.engine.cosine import VectorView, rounding_bound
+from rag_app.store.engine.cosine import DenseIndex, rounding_bound
 from rag_app.store.engine.ranking import Scored
 from rag_app.store.engine.segments import VectorSegment
 
@@ -22,7 +22,7 @@ def segment(
     choices = rng.standard_normal((max(1, rows // 2), dimension)).astype(np.float32)
     choices /= np.linalg.norm(choices, axis=1, keepdims=True)
     return VectorSegment(
-        parts=np.array([first + 1]),
+        blobs=np.array([first + 1]),
         ends=np.array([rows]),
         nodes=np.arange(first, first + rows),
         passages=np.array(sorted(passages)),
@@ -30,12 +30,12 @@ def segment(
     )
 
 
-def plain(view: VectorView, query: np.ndarray, depth: int, allowed: np.ndarray | None):
+def plain(index: DenseIndex, query: np.ndarray, depth: int, allowed: np.ndarray | None):
     """Score every row by itself in float64 and keep the best of each passage."""
     exact = query.astype(np.float64)
     unit = (exact / np.linalg.norm(exact)).astype(np.float32)
     found = []
-    for held, alive in view.segments:
+    for held, alive in index.segments:
         for row in range(held.rows):
             passage = int(held.passages[row])
             if (alive is not None and not alive[row]) or (
@@ -64,10 +64,10 @@ def test_search_equals_scoring_every_row(
     rng = np.random.default_rng(seed)
     segments = [segment(rows, rng, first=100 * n) for n, rows in enumerate(groups)]
     alive = [rng.random(held.rows) < 0.7 if masks else None for held in segments]
-    view = VectorView(list(zip(segments, alive, strict=True)))
+    index = DenseIndex(list(zip(segments, alive, strict=True)))
     query = rng.standard_normal(8).astype(np.float32)
     allowed = rng.random(13) < 0.6 if masks else None
-    assert view.search(query).best(depth, allowed) == plain(view, query, depth, allowed)
+    assert index.search(query).best(depth, allowed) == plain(index, query, depth, allowed)
 
 
 @given(
@@ -81,29 +81,29 @@ def test_one_search_of_several_selections_finds_in_each_what_a_new_one_finds(
 ) -> None:
     rng = np.random.default_rng(seed)
     segments = [segment(rows, rng, first=100 * n) for n, rows in enumerate(groups)]
-    view = VectorView([(held, rng.random(held.rows) < 0.7) for held in segments])
+    index = DenseIndex([(held, rng.random(held.rows) < 0.7) for held in segments])
     query = rng.standard_normal(8).astype(np.float32)
     selections: list[np.ndarray | None] = [rng.random(13) < share for share in shares]
     selections.insert(whole_at, None)
-    search = view.search(query)
+    search = index.search(query)
     for allowed in selections:
-        assert search.best(5, allowed) == plain(view, query, 5, allowed)
+        assert search.best(5, allowed) == plain(index, query, 5, allowed)
 
 
 def test_search_of_nothing_is_empty() -> None:
     rng = np.random.default_rng(0)
-    assert VectorView([]).search(np.ones(8, np.float32)).best(5, None) == []
-    view = VectorView([(segment([1, 2], rng), None)])
-    assert view.search(np.zeros(8, np.float32)).best(5, None) == []
-    assert view.search(np.full(8, np.nan, np.float32)).best(5, None) == []
-    assert view.search(np.ones(8, np.float32)).best(0, None) == []
+    assert DenseIndex([]).search(np.ones(8, np.float32)).best(5, None) == []
+    index = DenseIndex([(segment([1, 2], rng), None)])
+    assert index.search(np.zeros(8, np.float32)).best(5, None) == []
+    assert index.search(np.full(8, np.nan, np.float32)).best(5, None) == []
+    assert index.search(np.ones(8, np.float32)).best(0, None) == []
 
 
 def test_k_passages_come_back_however_many_children_they_have() -> None:
     """Case 9: many children of one parent do not crowd the others out."""
     rng = np.random.default_rng(1)
     held = segment([1] * 200 + [2, 3, 4, 5, 6], rng)
-    found = VectorView([(held, None)]).search(held.matrix[0]).best(5, None)
+    found = DenseIndex([(held, None)]).search(held.matrix[0]).best(5, None)
     assert len({item.passage for item in found}) >= 5
 
 
@@ -114,14 +114,14 @@ def test_a_product_shared_among_cores_gives_the_same(
     rng = np.random.default_rng(2)
     held = segment(rng.integers(0, 99, 2000).tolist(), rng, dimension=384)
     query = rng.standard_normal(384).astype(np.float32)
-    small = VectorView([(held, None)]).search(query).best(10, None)
+    small = DenseIndex([(held, None)]).search(query).best(10, None)
     monkeypatch.setattr("rag_app.store.engine.cosine.FullVectors.share", 10)
     monkeypatch.setattr(cosine, "_CORES", cores)
-    assert VectorView([(held, None)]).search(query).best(10, None) == small
+    assert DenseIndex([(held, None)]).search(query).best(10, None) == small
 
 
 @pytest.mark.parametrize(("least", "lent"), [(4, True), (5, False)])
-def test_a_query_lends_its_turn_during_a_product_of_many_rows_only(
+def test_a_query_releases_the_gate_during_a_product_of_many_rows_only(
     monkeypatch: pytest.MonkeyPatch, least: int, lent: bool
 ) -> None:
     held = segment([1, 2, 3, 4], np.random.default_rng(4))
@@ -133,9 +133,9 @@ def test_a_query_lends_its_turn_during_a_product_of_many_rows_only(
         real(self, unit, out)
 
     monkeypatch.setattr(cosine.FullVectors, "scores", scores)
-    monkeypatch.setattr(cosine, "_WORTH_LENDING", least)
+    monkeypatch.setattr(cosine, "_MIN_RELEASE_ROWS", least)
     with query_gate.entered():
-        VectorView([(held, None)]).search(held.matrix[0]).best(2, None)
+        DenseIndex([(held, None)]).search(held.matrix[0]).best(2, None)
         assert query_gate.is_mine
     assert mine == [not lent]
 

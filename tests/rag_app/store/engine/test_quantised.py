@@ -1,4 +1,4 @@
-"""Vectors as eight-bit codes: the bound on their error, and searches that keep to it."""
+"""Quantised vectors: the bound on their error, and searches that keep to it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from rag_app.store.engine import cosine
 from rag_app.store.engine.array_files import ArrayFileError, create_arrays
-from rag_app.store.engine.cosine import FullVectors, VectorView
-from rag_app.store.engine.quantised import CodedVectors, encode
+from rag_app.store.engine.cosine import DenseIndex, FullVectors
+from rag_app.store.engine.quantised import QuantisedVectors, quantise
 from rag_app.store.engine.segments import VectorSegment
 from rag_app.store.sqlite import derived
 from rag_app.store.sqlite.schema import DERIVED
@@ -40,17 +40,17 @@ SORTS = ("even", "one number stands out", "few directions", "one number each")
     dimension=st.sampled_from([1, 8, 384, 1536]),
     sort=st.sampled_from(SORTS),
 )
-def test_no_score_of_codes_is_farther_off_than_the_bound(
+def test_no_score_of_quantised_vectors_is_farther_off_than_the_bound(
     seed: int, dimension: int, sort: str
 ) -> None:
     rows = rows_of(seed, 40, dimension, sort)
     query = rows_of(seed + 1, 1, dimension, sort)[0]
-    coded = CodedVectors(*encode(rows))
+    quantised = QuantisedVectors(*quantise(rows))
     scores = np.empty(len(rows), np.float32)
-    asked = coded.asked(query)
-    coded.scores(asked, scores)
+    prepared_query = quantised.prepared(query)
+    quantised.scores(prepared_query, scores)
     exact = rows.astype(np.float64) @ query.astype(np.float64)
-    assert np.abs(scores - exact).max() <= coded.error(asked)
+    assert np.abs(scores - exact).max() <= quantised.error(prepared_query)
 
 
 @given(
@@ -59,7 +59,7 @@ def test_no_score_of_codes_is_farther_off_than_the_bound(
     depth=st.integers(1, 30),
     chosen=st.sampled_from([None, 0.1, 0.7]),
 )
-def test_a_search_by_codes_finds_what_a_search_of_the_vectors_finds(
+def test_a_search_by_quantised_vectors_finds_what_a_search_of_the_vectors_finds(
     seed: int, sort: str, depth: int, chosen: float | None
 ) -> None:
     rng = np.random.default_rng(seed)
@@ -68,28 +68,33 @@ def test_a_search_by_codes_finds_what_a_search_of_the_vectors_finds(
     plain = VectorSegment(
         np.array([1]), np.array([len(rows)]), np.arange(len(rows)), passages, rows
     )
-    coded = VectorSegment(
-        plain.parts, plain.ends, plain.nodes, passages, rows, CodedVectors(*encode(rows))
+    quantised = VectorSegment(
+        plain.blobs, plain.ends, plain.nodes, passages, rows, QuantisedVectors(*quantise(rows))
     )
     allowed = None if chosen is None else rng.random(60) < chosen
     query = rows_of(seed + 1, 1, 32, sort)[0]
-    expected = VectorView([(plain, None)]).search(query).best(depth, allowed)
-    assert VectorView([(coded, None)]).search(query).best(depth, allowed) == expected
+    expected = DenseIndex([(plain, None)]).search(query).best(depth, allowed)
+    assert DenseIndex([(quantised, None)]).search(query).best(depth, allowed) == expected
 
 
-def test_a_long_list_of_codes_shared_among_cores_gives_the_same(
+def test_a_long_list_of_quantised_vectors_shared_among_cores_gives_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     rows = rows_of(0, 2000, 64, "even")
     numbers = np.arange(len(rows))
     segment = VectorSegment(
-        np.array([1]), np.array([len(rows)]), numbers, numbers, rows, CodedVectors(*encode(rows))
+        np.array([1]),
+        np.array([len(rows)]),
+        numbers,
+        numbers,
+        rows,
+        QuantisedVectors(*quantise(rows)),
     )
-    view = VectorView([(segment, None)])
-    whole = view.search(rows[5]).best(10, None)
-    monkeypatch.setattr(CodedVectors, "share", 7)
+    index = DenseIndex([(segment, None)])
+    whole = index.search(rows[5]).best(10, None)
+    monkeypatch.setattr(QuantisedVectors, "share", 7)
     monkeypatch.setattr(cosine, "_CORES", 5)
-    assert view.search(rows[5]).best(10, None) == whole
+    assert index.search(rows[5]).best(10, None) == whole
 
 
 def test_a_share_that_fails_fails_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,21 +108,22 @@ def test_a_share_that_fails_fails_the_search(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(FullVectors, "scores", failing)
     with pytest.raises(IndexError):
-        VectorView([(segment, None)]).search(rows[0]).best(5, None)
+        DenseIndex([(segment, None)]).search(rows[0]).best(5, None)
 
 
-def test_a_file_below_the_limit_has_no_codes_and_one_above_has(
+def test_a_file_below_the_limit_has_no_quantised_vectors_and_one_above_has(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = [f"Sentence {n} of the page. And another one, {n}." for n in range(20)]
     found = []
     for least in (10_000, 1):
-        monkeypatch.setattr(derived, "LEAST", least)
+        monkeypatch.setattr(derived, "MIN_QUANTISED_ROWS", least)
         store = create_store(tmp_path / str(least), CONFIG)
         with store.writer() as writer:
             writer.put(prepared("/a.pdf", pages))
         (file,) = (tmp_path / str(least) / DERIVED).glob("vectors-*")
-        assert (derived.open_vectors(file, check=True).coded is not None) == (least == 1)
+        segment = derived.open_segment(derived.vector_segment, file, check=True)
+        assert (segment.quantised is not None) == (least == 1)
         assert store.verify() == []
         store.close()
         with open_store(tmp_path / str(least)).snapshot() as snapshot:
@@ -125,18 +131,18 @@ def test_a_file_below_the_limit_has_no_codes_and_one_above_has(
     assert found[0] == found[1]
 
 
-def test_codes_that_do_not_fit_their_vectors_are_refused(tmp_path: Path) -> None:
+def test_quantised_vectors_that_do_not_fit_their_vectors_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "vectors.arrays"
     rows = rows_of(0, 6, 8, "even")
-    codes, scales, rest = encode(rows[:5])
+    values, scales, error = quantise(rows[:5])
     with create_arrays(path) as file:
         file.put("matrix", rows, "<f4")
-        for name, values in (("parts", [1]), ("ends", [6]), ("nodes", range(6))):
-            file.put(name, np.array(values), "<i8")
+        for name, rows_of_name in (("parts", [1]), ("ends", [6]), ("nodes", range(6))):
+            file.put(name, np.array(rows_of_name), "<i8")
         file.put("passages", np.arange(6), "<i8")
-        file.put("codes", codes, "|i1")
+        file.put("codes", values, "|i1")
         file.put("scales", scales, "<f4")
-        file.put("rest", np.array([rest]), "<f4")
+        file.put("rest", np.array([error]), "<f4")
         file.finish({"how": "vectors"})
-    with pytest.raises(ArrayFileError, match="codes do not fit"):
-        derived.open_vectors(path)
+    with pytest.raises(ArrayFileError, match="quantised vectors do not fit"):
+        derived.open_segment(derived.vector_segment, path)

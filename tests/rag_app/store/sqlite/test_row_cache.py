@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 
 from rag_app.store.protocol import Store
-from rag_app.store.sqlite import memory
-from rag_app.store.sqlite.memory import Memory
+from rag_app.store.sqlite import row_cache
+from rag_app.store.sqlite.row_cache import RowCache
 from tests.rag_app.store.make import prepared, vector
 
 CONTENTS = {
@@ -29,8 +29,8 @@ def filled(store: Store) -> Store:
 
 @pytest.fixture(params=[1, 6, 1000])
 def room(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_MOST_IDS", request.param)
-    monkeypatch.setattr(memory, "_MOST_PAGES", request.param)
+    monkeypatch.setattr(row_cache, "_MAX_CACHED_IDS", request.param)
+    monkeypatch.setattr(row_cache, "_MAX_CACHED_PAGES", request.param)
 
 
 @pytest.mark.usefixtures("room")
@@ -86,5 +86,5 @@ def test_any_number_of_ids_is_read_at_once(count: int) -> None:
     sql.execute("CREATE TABLE nodes (node INTEGER PRIMARY KEY, node_id)")
     sql.executemany("INSERT INTO nodes VALUES (?, ?)", [(n, f"id {n}") for n in range(1, 301)])
     rows = range(1, count + 1)
-    assert Memory().ids(sql, [*rows, 999]) == {n: f"id {n}" for n in rows}
+    assert RowCache().ids(sql, [*rows, 999]) == {n: f"id {n}" for n in rows}
     sql.close()

@@ -1,7 +1,7 @@
-"""What never changes of an index, remembered between the queries of one process.
+"""A cache of what never changes in an index: ids of nodes and pages of contents, by row.
 
-A row number is never used twice, so neither the id of a node nor the pages of a
-content can become wrong; those of what was removed are only of no more use.
+A row number is never used twice, so that no entry can become wrong; those of removed
+rows are merely not used any more.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from pipelines.page_map import Page
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.codec import unpack_id
 
-_MARKS = 128  # what one arm finds, passages and nodes
-_SOME = f"SELECT node, node_id FROM nodes WHERE node IN ({','.join('?' * _MARKS)})"  # noqa: S608
-_MANY = "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))"
-_MOST_IDS = 50_000  # some 10 MB
-_MOST_PAGES = 20_000  # some 5 MB
+_MARKS = 128  # in a statement: as many rows as one arm finds, passages and nodes
+_IDS_BY_MARKS = f"SELECT node, node_id FROM nodes WHERE node IN ({','.join('?' * _MARKS)})"  # noqa: S608
+_IDS_BY_LIST = "SELECT node, node_id FROM nodes WHERE node IN (SELECT value FROM json_each(?))"
+_MAX_CACHED_IDS = 50_000  # some 10 MB
+_MAX_CACHED_PAGES = 20_000  # some 5 MB
 
 
-class Memory:
+class RowCache:
     """The ids of the nodes of one index, by row, and the pages of its contents."""
 
     def __init__(self) -> None:
-        # Emptied by putting another one in place: a thread may be reading it.
+        # Emptied by replacing it: another thread may be reading it.
         self._ids: dict[int, str] = {}
         self._pages: dict[int, Sequence[Page]] = {}
-        self._held = 0  # pages
+        self._page_count = 0
 
     def ids(self, sql: sqlite3.Connection, rows: Collection[int]) -> dict[int, str]:
         """Return the id of each row; rows that are not here are left out."""
@@ -37,7 +37,7 @@ class Memory:
         missing = [row for row in rows if row not in found]
         if missing:
             new = unpacked(_read_ids(sql, sorted(set(missing))))
-            if len(known) + len(new) > _MOST_IDS:
+            if len(known) + len(new) > _MAX_CACHED_IDS:
                 known = self._ids = {}
             known.update(new)
             found |= new
@@ -52,11 +52,11 @@ class Memory:
         known = self._pages
         if content not in known:
             new = _read_pages(sql, sums, content)
-            if self._held + len(new) > _MOST_PAGES:
+            if self._page_count + len(new) > _MAX_CACHED_PAGES:
                 known = self._pages = {}
-                self._held = 0
+                self._page_count = 0
             known[content] = new
-            self._held += len(new)
+            self._page_count += len(new)
             return new
         return known[content]
 
@@ -93,6 +93,6 @@ def unpacked(rows: Iterable[tuple[int, bytes | str]]) -> dict[int, str]:
 
 def _read_ids(sql: sqlite3.Connection, rows: list[int]) -> list[tuple[int, bytes | str]]:
     if len(rows) > _MARKS:
-        return sql.execute(_MANY, (json.dumps(rows),)).fetchall()
+        return sql.execute(_IDS_BY_LIST, (json.dumps(rows),)).fetchall()
     # One statement for any number of rows, so that it is compiled once.
-    return sql.execute(_SOME, rows + [-1] * (_MARKS - len(rows))).fetchall()
+    return sql.execute(_IDS_BY_MARKS, rows + [-1] * (_MARKS - len(rows))).fetchall()
