@@ -163,10 +163,10 @@ _HOME = {
 
 
 def _check_pipelines() -> None:
-    """Refuse a stranger's package of the name of ours, which lies beside this one.
+    """Refuse a foreign package ``pipelines`` that would be imported in place of ours.
 
     Raises:
-        ImportError: another one would be imported; it says which, and what to do.
+        ImportError: names the foreign package, and how to avoid it.
     """
     import sys
     from importlib.util import find_spec
@@ -190,7 +190,7 @@ _check_pipelines()
 
 
 def __getattr__(name: str) -> object:
-    # Lazily: `rag --help` must not pay for LlamaIndex, which alone takes over a second.
+    # Lazily: importing LlamaIndex takes over a second, which `rag --help` must not pay for.
     if name in __all__:
         from importlib import import_module
 

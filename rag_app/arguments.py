@@ -1,7 +1,7 @@
-"""The arguments of the public functions: what each may be, said by the function that was called.
+"""Checks of the arguments of public functions, in errors that name the function called.
 
-A wrong one is found before anything is done with it; otherwise it would end as an error
-of some library far below, which names neither the function nor what to give.
+A wrong value is found before it is used; otherwise it would cause an error of some
+library, which names neither the function nor the allowed values.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from rag_app.settings import Settings
 
 @dataclass(frozen=True)
 class _Rule:
-    """What an argument may be.
+    """The allowed values of an argument.
 
     Attributes:
-        fits: tells whether a value may be used.
-        allowed: the same in words.
-        hint: what to write.
-        optional: whether None means that it is not given.
-        error: what is raised.
-        secret: whether a wrong value is not shown either.
+        fits: tells whether a value is allowed.
+        allowed: the allowed values in words.
+        hint: an example.
+        optional: whether it may be None.
+        error: class of the error.
+        secret: whether a wrong value is left out of the error.
     """
 
     fits: Callable[[Any], bool]
@@ -137,14 +137,14 @@ _RULES: Mapping[str, _Rule] = {
 
 
 def check(function: str, **given: Any) -> None:
-    """Raise where a value is none that an argument may have.
+    """Raise where the value of an argument is not allowed.
 
     Args:
-        function: whom the error names: ``"Index.as_retriever"``.
+        function: the name in the error, such as ``"Index.as_retriever"``.
         **given: the arguments by name.
 
     Raises:
-        ConfigError: says the function, the argument, the value, and what is allowed.
+        ConfigError: names the function, the argument, the value and the allowed values.
     """
     for name, value in given.items():
         rule = _RULES[name]
@@ -158,10 +158,10 @@ def check(function: str, **given: Any) -> None:
 
 
 def check_each(function: str, name: str, values: object, fits: tuple[type, ...], say: str) -> None:
-    """Raise where one of several values is of no kind that fits; ``say`` is these in words.
+    """Raise where one of several values is not allowed; ``say`` is the allowed ones in words.
 
     Raises:
-        ConfigError: says the function, the value, and what is allowed.
+        ConfigError: names the function, the value and the allowed values.
     """
     if not isinstance(values, Iterable) or isinstance(values, (str, bytes, Mapping)):
         raise ConfigError(f"{function}(): {name} is {_shown(values)}", hint=f"give a list of {say}")
@@ -173,10 +173,10 @@ def check_each(function: str, name: str, values: object, fits: tuple[type, ...],
 
 
 def check_keywords(function: str, given: Iterable[str], known: Sequence[str]) -> None:
-    """Raise where a keyword is none that a function hands on.
+    """Raise where a function does not accept a keyword.
 
     Raises:
-        TypeError: as Python does, and names the function that was called.
+        TypeError: like Python's own; names the function that was called.
     """
     for name in given:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Settings that are set explicitly must be compatible with the index; it decides the others."""
+"""Explicit settings must be compatible with the index; the index decides the others."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from rag_app.settings import Settings
 from rag_app.store.config import check_config
 from rag_app.store.protocol import IndexConfig, Store
 
-if TYPE_CHECKING:  # a model is loaded while LlamaIndex, which takes a second, is imported
+if TYPE_CHECKING:  # a model is loaded while LlamaIndex is imported, which takes a second
     from llama_index.core.base.embeddings.base import BaseEmbedding
 
     from pipelines.isolated import Reading
 
 
 def explicit_setting(settings: Settings, field: str) -> Any:
-    """Return a setting that was set explicitly; None: the index decides."""
+    """Return the value of an explicit setting; None: the index decides."""
     return getattr(settings, field) if field in settings.model_fields_set else None
 
 
 def explicit_child_sizes(settings: Settings) -> tuple[int, ...] | None:
-    """Return the sizes in tokens that were set explicitly; None: each pipeline has its own."""
+    """Return the explicit child sizes in tokens; None: each pipeline has its own."""
     sizes: tuple[int, ...] | None = explicit_setting(settings, "child_sizes")
     return sizes
 
 
 def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexConfig:
-    """Return what a new index records; without kinds, and without a model where None is given."""
+    """Return the configuration of a new index, without kinds; None: without a model."""
     model = identity or EmbeddingIdentity("", "", 0)
     return IndexConfig(
         embed_model=model.name,
@@ -53,10 +53,10 @@ def new_config(settings: Settings, identity: EmbeddingIdentity | None) -> IndexC
 
 
 def check_compatible(store: Store, settings: Settings, model: BaseEmbedding | None) -> None:
-    """Raise when an explicit setting, or the model, differs from what the index records.
+    """Raise where an explicit setting, or the model, differs from the index.
 
     Raises:
-        IndexMismatchError: names what differs, the value recorded and the value set.
+        IndexMismatchError: names each difference, with the recorded and the given value.
     """
     from rag_app.models.embedding.load import describe_embedding
 
@@ -100,10 +100,10 @@ def reading_options(settings: Settings, password: str | None = None) -> Reading:
 
 
 def recorded_settings(config: IndexConfig, settings: Settings) -> Settings:
-    """Return the settings that load the model an index records, where none is named.
+    """Return the settings that load the model of an index, where none is named.
 
-    An index may come from elsewhere: what it records is never a path, and is not fetched
-    from the hub unless it is a model that we know.
+    An index may come from elsewhere: a recorded path is refused, and only known models are
+    downloaded from the hub.
     """
     if "embed_model" in settings.model_fields_set:
         return settings

@@ -1,8 +1,8 @@
-"""Settings files: how one is read, and which of those that were merely found are trusted.
+"""Settings files: reading them, and a record of those in working folders that are trusted.
 
-A file that somebody names, and the one in the user's own config folder, may set
-anything. One that only lies in the working folder may have come with the documents:
-it is trusted when its owner said so of exactly these bytes at exactly this place.
+A file that is named explicitly, or lies in the user's own config folder, may set
+anything. One in the working folder may have come with the documents: it is trusted
+when the user confirmed exactly these bytes at exactly this path.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MAX_CONFIG_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class ConfigFile:
-    """A settings file as it was read once.
+    """A settings file.
 
     Attributes:
         path: as it was named or found.
         values: its settings, by name; relative paths start at its folder.
-        sha256: of its bytes, in hex: what is trusted is what was parsed.
+        sha256: of the bytes that were parsed, in hex.
     """
 
     path: Path
@@ -59,10 +59,10 @@ def read_config(path: Path, path_fields: Collection[str] = ()) -> ConfigFile:
             )
         values = tomllib.loads(data.decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        # A message of RecursionError's would speak of Python, not of the file.
+        # The message of a RecursionError is about Python, not about the file.
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigError(
-            f"the config file {path} does not read: {reason}", hint="it must be TOML in UTF-8"
+            f"the config file {path} cannot be read: {reason}", hint="it must be TOML in UTF-8"
         ) from error
     for field in path_fields:
         if isinstance(values.get(field), str):
@@ -81,7 +81,7 @@ def _home_expanded(path: Path, field: str, value: str) -> Path:
 
 
 class TrustRecord:
-    """Which found settings files the user trusts: a small file in the user's config folder.
+    """The settings files that the user trusts, recorded in the user's config folder.
 
     Args:
         folder: the user's config folder; it is made when the first file is trusted.
@@ -91,14 +91,14 @@ class TrustRecord:
         self.path = folder / TRUST_NAME
 
     def holds(self, file: ConfigFile) -> bool:
-        """Tell whether the file is trusted, at its place and with its present content."""
+        """Tell whether the file is trusted, at its path and with its present content."""
         try:
             return self._entries().get(_place(file.path)) == file.sha256
         except ConfigError:
-            return False  # What says nothing trusts nobody.
+            return False  # An unreadable record trusts no file.
 
     def knows(self, path: Path) -> bool:
-        """Tell whether some content of the file at this place is trusted."""
+        """Tell whether the file at this path is trusted with some content."""
         try:
             return _place(path) in self._entries()
         except ConfigError:
@@ -113,7 +113,7 @@ class TrustRecord:
         self._write(self._entries() | {_place(file.path): file.sha256})
 
     def forget(self, path: Path) -> bool:
-        """Trust the file at this place no longer; return whether it was trusted.
+        """Remove the file at this path from the record; return whether it was trusted.
 
         Raises:
             ConfigError: the record cannot be read or written.
@@ -131,7 +131,7 @@ class TrustRecord:
             return {}
         except (OSError, ValueError, RecursionError) as error:
             raise ConfigError(
-                f"the record of trusted files {self.path} does not read: {error}",
+                f"the record of trusted files {self.path} cannot be read: {error}",
                 hint="remove it, and trust the files again",
             ) from error
         if not isinstance(entries, dict):

@@ -1,4 +1,4 @@
-"""Several indexes asked as one, without merging them."""
+"""Several indexes queried as one, without merging them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FURTHER = tuple(name for name in RETRIEVER_ARGUMENTS if name != "origin")
 
 
 class JoinedIndex:
-    """Several indexes asked as one, without merging them.
+    """Several indexes queried as one, without merging them.
 
     Rankings are fused by rank; hits say in ``origin`` which index they came from.
     """

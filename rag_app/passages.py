@@ -1,7 +1,7 @@
-"""Retrieved nodes → passages: what is read, each stretch of a document once.
+"""Retrieved nodes → passages, which are read: each stretch of a document once.
 
-A passage keeps where it lies in its document, so that every sentence taken
-from it can be traced. Passages of one document that overlap become one.
+A passage knows its span in its document, so that every sentence taken from it can
+be traced. Overlapping passages of one document become one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A stretch of one document, as it is read.
+    """A stretch of one document that is read.
 
     Attributes:
         node_ids: ids of the retrieved nodes that it is made of, best first.
@@ -46,14 +46,14 @@ class Passage:
         document_id: id of the document (``""`` when the node names none).
         start, end: span in the document's derived text; ``None`` where it has none.
         text: verbatim text; ``document.text[start:end]`` where there is a span.
-        rank: place in the ranking, from 1.
-        file: name of the file, as shown; the document's id where it has none.
-        path: path of the file, as it was given (``""`` when unknown).
-        title, heading: of the document and of the place in it (``""`` when unknown).
+        rank: position in the ranking, from 1.
+        file: printed name of the file; the document's id where it has none.
+        path: path of the file (``""`` when unknown).
+        title, heading: of the document and of the section (``""`` when unknown).
         page: the page of the best evidence, from 1; ``None`` when unknown.
         page_label: the printed label of that page (``""`` when unknown).
         pages: physical pages, from 1.
-        matches: what the arms found, best first.
+        matches: the evidence that the arms found, best first.
     """
 
     node_ids: tuple[str, ...]
@@ -78,8 +78,8 @@ class Sentence:
     """One sentence of a passage.
 
     Attributes:
-        passage: index of its passage in the list it was made from.
-        position: its place in the passage, from 0.
+        passage: index of its passage in the list of passages.
+        position: in the passage, from 0.
         start, end: span in the passage's text, in characters.
         text: verbatim text, without white space at its ends.
     """
@@ -102,7 +102,7 @@ TableOf = Callable[[Passage], SentenceTable | None]
 def passages_of(nodes: Sequence[NodeWithScore]) -> list[Passage]:
     """Return the passages of retrieved nodes, best first, overlaps merged.
 
-    The best rank of what is merged decides the place of the whole.
+    A merged passage has the best rank of its parts.
     """
     passages = [_passage(found, rank) for rank, found in enumerate(nodes, start=1)]
     return merge_overlaps(passages)
@@ -128,7 +128,7 @@ def sentences_of(passages: Sequence[Passage], table_of: TableOf = lambda _: None
     """Return all sentences of the passages, in their order.
 
     Args:
-        passages: what is cut.
+        passages: from which the sentences are taken.
         table_of: the sentence table of a passage; None: its sentences are found here.
     """
     found: list[Sentence] = []
@@ -226,14 +226,14 @@ def _passage(found: NodeWithScore, rank: int) -> Passage:
 def _node_span(node: BaseNode, text: str) -> tuple[int | None, int | None]:
     start = getattr(node, "start_char_idx", None)
     end = getattr(node, "end_char_idx", None)
-    # Other people's splitters give offsets that are wrong: only those that fit count.
+    # Other splitters give wrong offsets: only those that fit the text count.
     if start is None or end is None or end - start != len(text) or not node.ref_doc_id:
         return None, None
     return start, end
 
 
 def source_name(node: BaseNode) -> str:
-    """Return what a node's source is called: its file's name, else its path, else its id."""
+    """Return the name of a node's source: its file's name, else its path, else its id."""
     metadata = node.metadata
     return str(metadata.get("file_name") or metadata.get("file_path") or node.ref_doc_id or "")
 

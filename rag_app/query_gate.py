@@ -1,10 +1,10 @@
 """A gate that lets one query compute in Python at a time, and is released while it waits.
 
-Python's interpreter lock lets one thread compute at a time. A query gives it away at
-every step of SQLite and every product of arrays, hundreds of times, and each time waits
-to get it back: eight queries at once took 1.7 times as long as the same eight one after
-the other. So a query enters the gate as a whole, and releases it while something computes
-outside of Python: an embedding model, a language model.
+Python's interpreter lock lets one thread compute at a time. A query releases it at every
+step of SQLite and every product of arrays, hundreds of times, and each time waits to
+acquire it again: eight queries at once took 1.7 times as long as the same eight one after
+the other. So a query holds the gate as a whole, and releases it while an embedding model
+or a language model computes outside of Python.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 MAX_WAIT_S = 1.0
-"""Seconds that a query waits at the gate; then it goes on beside the others."""
+"""Seconds that a query waits at the gate; then it computes beside the others."""
 
 
 class QueryGate:
-    """What one thread at a time is inside of.
+    """A lock that one thread holds at a time, and that no thread waits for too long.
 
     Args:
-        max_wait_s: seconds to wait for it. A query that hangs, on a disk that does not
-            answer, must not stop the others.
+        max_wait_s: seconds to wait for it. A query that hangs, for example on a dead disk,
+            must not stop the others.
     """
 
     def __init__(self, max_wait_s: float = MAX_WAIT_S) -> None:
@@ -38,12 +38,12 @@ class QueryGate:
 
     @property
     def is_mine(self) -> bool:
-        """Whether this thread is inside."""
+        """Whether this thread holds the gate."""
         return getattr(self._mine, "held", False)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
-        """Compute inside the gate; a thread that is inside already just goes on."""
+        """Hold the gate for the block; does nothing in a thread that holds it already."""
         mine = self._mine
         if getattr(mine, "entered", False):
             yield
@@ -58,7 +58,7 @@ class QueryGate:
 
     @contextmanager
     def released(self) -> Iterator[None]:
-        """Let others compute meanwhile; outside of the gate nothing happens."""
+        """Release the gate for the block; does nothing in a thread that does not hold it."""
         if not self._give():
             yield
             return

@@ -1,4 +1,4 @@
-"""What one question reads: one generation of each index, from its search to its last check."""
+"""The session of a question: one generation of each index, from search to the last check."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ T = TypeVar("T")
 
 
 class QuerySession:
-    """One snapshot of each index that a question is put to, all opened at once.
+    """One snapshot of each index that a question searches, all opened at once.
 
-    Whatever reads for the question is given the session. Closing it ends the read
-    transactions; one that nobody refers to any more is closed by itself. Until then
-    writers go on, but the write-ahead log cannot be emptied.
+    All code that reads for the question gets the session. Closing it ends the read
+    transactions; an unreferenced session closes itself. Until then writers can
+    continue, but the write-ahead log cannot be emptied.
 
     Several threads may use it one after the other.
 
@@ -42,7 +42,7 @@ class QuerySession:
             self._of = {key: stack.enter_context(store.snapshot()) for key, store in own.items()}
             self._stack = stack.pop_all()
         self._snapshots = {origin: self._of[id(store)] for origin, store in stores.items()}
-        self._stores = own  # as long as they are here, no other store has their ids
+        self._stores = own  # kept alive, so that no other store gets their ids
         weakref.finalize(self, _let_go, self._stack)
 
     @property
@@ -54,12 +54,12 @@ class QuerySession:
         """Return the snapshot of a store.
 
         Raises:
-            KeyError: the store is none of this session's.
+            KeyError: the store is not in this session.
         """
         return self._of[id(store)]
 
     def check_not_empty(self) -> None:
-        """Accept indexes of which one holds something: an empty one can say nothing at all.
+        """Raise where all indexes are empty: no question can be answered from them.
 
         Raises:
             IndexEmptyError: nothing was ingested into any of them.
@@ -74,10 +74,10 @@ class QuerySession:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Put off a close by another thread (a question that is cancelled) until this is done.
+        """Delay a close by another thread (of a cancelled question) until the block ends.
 
         Raises:
-            StoreError: it was closed already.
+            StoreError: the session is closed.
         """
         with self._guard:
             if self._closed:
@@ -93,12 +93,12 @@ class QuerySession:
                 self._stack.close()
 
     def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return what a function gives that reads in this session."""
+        """Return the result of a function that reads in this session."""
         with self.reading():
             return function(*args, **kwargs)
 
     def close(self) -> None:
-        """End the read transactions, at once or when the thread that reads is done."""
+        """End the read transactions, at once or when the reading thread is done."""
         self.__exit__(None, None, None)
 
     def __enter__(self) -> Self:
@@ -114,11 +114,11 @@ class QuerySession:
             self._closed = True
             in_use = self._readers > 0
         if not in_use:
-            # With the error: a store says in its own words what an engine's error means.
+            # With the error: a store translates the errors of its engine.
             self._stack.__exit__(kind, error, trace)
 
 
 def _let_go(stack: ExitStack) -> None:
-    """End what nobody closed; there is nobody to tell of an error."""
+    """End the read transactions of an unreferenced session; errors cannot be reported."""
     with contextlib.suppress(Exception):
         stack.close()

@@ -1,19 +1,19 @@
-"""Settings: the only reader of environment variables and of the config file.
+"""Settings: the only module that reads environment variables and the config file.
 
 ``load_settings`` joins four layers, the first that names a field wins:
 
 1. arguments of the call (options of the command line),
 2. environment variables: ``RAG_`` + the field's name in capitals,
-3. the config file (TOML): the one that is given, else the one that ``RAG_CONFIG``
-   names, else ``./rag.toml`` over ``rag.toml`` in the user's config folder,
+3. the config file (TOML): the given one, else that of ``RAG_CONFIG``, else
+   ``./rag.toml`` over ``rag.toml`` in the user's config folder,
 4. the defaults below.
 
 ``./rag.toml`` may have come with the documents. Unless it is trusted (``rag trust``),
-it may only set what is marked ``FOUND_MAY_SET``: how documents are cut and searched.
-It names no model, no address, no key, no file and no folder.
+it may only set the fields marked ``FOUND_MAY_SET``: how documents are cut and searched.
+It cannot name a model, an address, a key, a file or a folder.
 
-Tuples are comma-separated in the environment. Relative paths in a config file
-start at the file's folder. A secret appears in no representation, dump or error.
+Tuples are comma-separated in the environment. Relative paths in a config file are
+relative to its folder. A secret appears in no representation, dump or error.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_confi
 APP = "rag_app"
 PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
-# Keys of a preset that load code: they need the trust of their owner, as such a setting does.
+# Keys of a preset that load code: they need a trusted file, as such a setting does.
 _OWNER_SETS_IN_PRESETS = frozenset({"rerank"})
 _SECRETS = frozenset({"llm_api_key", "pdf_password"})
 _TUPLES = frozenset({"embed_scripts", "child_sizes"})
 _PATHS = frozenset({"prompts", "cache_dir"})
-# An empty instruction is a choice ("put nothing in front"); elsewhere empty means unset.
+# An empty instruction is a value ("no instruction"); elsewhere empty means unset.
 _EMPTY_IS_A_VALUE = frozenset({"query_instruction", "text_instruction"})
 
 _log = logging.getLogger(__name__)
@@ -66,10 +66,10 @@ class FoundFile:
     may_set: bool
 
 
-# Every field is marked with one of these. What is not marked counts as OWNER_SETS.
+# Every field is marked with one of these. An unmarked field counts as OWNER_SETS.
 FOUND_MAY_SET = FoundFile(may_set=True)
-# Loads a model, talks to a network, reads or writes a file, costs money, takes more of
-# the machine, or decides what the user is told.
+# Loads a model, uses a network, reads or writes a file, costs money, uses more of the
+# machine, or decides what the user is shown.
 OWNER_SETS = FoundFile(may_set=False)
 
 
@@ -83,53 +83,54 @@ def _cache_dir() -> Path:
 
 
 class Settings(BaseModel):
-    """Everything that can be set, with its default; frozen.
+    """All settings with their defaults; frozen.
 
     Each number has a smallest and a largest value, those of :mod:`rag_app.bounds`.
 
     Attributes:
         embed_model: ``minilm``, another short name of ``rag_app.models.embedding.known``, a name
-            on the Hugging Face hub, or a local folder, spelled as a path (``./mine``).
-        embed_scripts: scripts that the model knows; None: what is known of the model.
-        query_instruction, text_instruction: put in front of what is embedded; None:
-            what is known of the model; empty: nothing.
+            on the Hugging Face hub, or a local folder, written as a path (``./mine``).
+        embed_scripts: scripts that the model knows; None: those of the table of models.
+        query_instruction, text_instruction: prepended to what is embedded; None: those
+            of the table of models; empty: none.
         embed_runtime: ``auto`` is OpenVINO where it agrees with torch, else torch.
         embed_precision: number format of the runtime; ``auto`` is bfloat16 where the
             CPU computes with it, else float32.
-        embed_batch_size: texts per batch; None: what suits the runtime (64 for torch).
+        embed_batch_size: texts per batch; None: the runtime's default (64 for torch).
         embed_threads: threads of the runtime; None: one per core.
-        embed_max_tokens: tokens read of a text; None: what the model says.
-        embed_download: whether a model may be fetched from the hub.
-        reader: PDF reader; the other one is the fallback for a file it cannot read.
-        pdf_password: tried on encrypted PDFs; kept nowhere.
-        read_memory_mb: memory in MB that reading one PDF may take, twice its size aside.
-        read_seconds: processor time in seconds that it may take, and half as much more for
-            each MB of the file.
+        embed_max_tokens: maximum tokens of a text that are read; None: the model's own.
+        embed_download: whether a model may be downloaded from the hub.
+        reader: PDF reader; the other one is tried on a file that it cannot read.
+        pdf_password: tried on encrypted PDFs; not stored.
+        read_memory_mb: memory in MB that reading one PDF may take, not counting twice its
+            size.
+        read_seconds: processor time in seconds that reading one PDF may take, plus half as
+            much for each MB of the file.
         parent_size, child_sizes: tokens per passage and per searched piece.
         window: sentences on each side of a found one.
-        strategy: how to search.
-        similarity_top_k: passages returned.
+        strategy: name of the retrieval strategy.
+        similarity_top_k: number of passages returned.
         prefer_documents: whether documents named in the question come first.
         prefer_tables: whether passages with tables come first where the question asks for a
             quantity.
         presets: named groups of retrieval options.
         rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses the passages;
-            None: what the strategy names; ``none``: no postprocessor.
+            None: the strategy's own; ``none``: no postprocessor.
         llm: None (extractive), ``openai:MODEL`` or ``like:MODEL`` (an OpenAI-compatible
             server at ``llm_base_url``); ``none`` overrides a lower layer.
         llm_base_url: address of the server.
-        llm_api_key: its key; ``OPENAI_API_KEY`` serves ``openai:`` models without base URL.
-        llm_context_window: tokens that the model reads; None: what the server says.
+        llm_api_key: its key; ``OPENAI_API_KEY`` is used for ``openai:`` models without base URL.
+        llm_context_window: in tokens; None: the server is asked.
         llm_timeout: seconds until an answer must have begun.
         llm_total_timeout: seconds until an answer, streamed or not, must be complete.
-        llm_max_tokens: tokens of an answer at most.
+        llm_max_tokens: maximum tokens of an answer.
         prompts: a file with other prompts.
-        cache_dir: folder of what can be computed again.
-        cache_limit_mb: size in MB that the cache is kept under.
-        log_level: what is written to stderr.
+        cache_dir: folder of files that can be computed again.
+        cache_limit_mb: maximum size of the cache in MB.
+        log_level: lowest level of log messages on stderr.
     """
 
-    # Errors of pydantic quote the input: that could be a key.
+    # Errors of pydantic quote the input, which could be a key.
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     embed_model: Annotated[str, OWNER_SETS] = Field(default="minilm", min_length=1)
@@ -223,7 +224,7 @@ class _Layers:
         self.origins: dict[str, str] = {}
 
     def add(self, values: Mapping[str, Any], origin: str, *, names: bool = True) -> None:
-        """Put values over those of lower layers; ``names``: the origin needs the field's name."""
+        """Add values over lower layers; ``names``: errors add the field's name to the origin."""
         for field, value in values.items():
             lower = self.values.get(field)
             if field == "presets" and isinstance(value, dict) and isinstance(lower, dict):
@@ -238,15 +239,15 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Settings
     >>> load_settings(similarity_top_k=3).similarity_top_k
     3
 
-    What a found file may not set is ignored, and said once in the log.
+    Settings that a found file may not make are ignored, and logged once.
 
     Args:
-        config_file: a TOML file; it must exist. None: look in the usual places.
-        **overrides: fields that win over all else; None means not given.
+        config_file: a TOML file; it must exist. None: the default places.
+        **overrides: fields that take precedence; None means not given.
 
     Raises:
-        ConfigError: a field or value is wrong, or the file does not read; the error
-            names the file or variable, the value and what is allowed.
+        ConfigError: a field or value is wrong, or the file cannot be read; the error
+            names the file or variable, the value and the allowed values.
     """
     settings, ignored = settings_and_ignored(config_file, **overrides)
     if ignored and ignored not in _said:
@@ -259,9 +260,9 @@ _said: set[str] = set()
 
 
 def settings_and_ignored(config_file: Path | None = None, **overrides: Any) -> tuple[Settings, str]:
-    """Do the same as :func:`load_settings`; return also, on one line, what was ignored and why.
+    """Return the settings as :func:`load_settings` does, and a line about ignored ones.
 
-    The line is empty when nothing was.
+    The line names the ignored settings and the reason; empty: none.
     """
     layers = _Layers()
     ignored = ""
@@ -280,24 +281,24 @@ def settings_and_ignored(config_file: Path | None = None, **overrides: Any) -> t
     try:
         return Settings(**layers.values), ignored
     except ValidationError as error:
-        # "from None": the chained error would show pydantic's own text as well.
+        # "from None": a chained error would show pydantic's own text.
         raise _config_error(error.errors(include_url=False), layers) from None
 
 
 def found_may_set(field: str) -> bool:
-    """Tell whether a settings file that nobody named or trusted may set a field."""
+    """Tell whether an untrusted settings file in the working folder may set a field."""
     info = Settings.model_fields.get(field)
     marks = [mark for mark in info.metadata if isinstance(mark, FoundFile)] if info else []
     return bool(marks) and all(mark.may_set for mark in marks)
 
 
 def trust_record() -> TrustRecord:
-    """Return the record of the found settings files that the user trusts."""
+    """Return the record of trusted settings files."""
     return TrustRecord(user_config_path(APP, appauthor=False))
 
 
 def reserved_fields(file: ConfigFile) -> dict[str, Any]:
-    """Return what a file may not set unless it is named or trusted, with the values."""
+    """Return the settings of a file that count only if it is named or trusted, with values."""
     known = [field for field in file.values if field in Settings.model_fields]
     reserved = {field: file.values[field] for field in known if not found_may_set(field)}
     presets = file.values.get("presets")
@@ -311,18 +312,18 @@ def read_settings_file(path: Path) -> ConfigFile:
     """Read a settings file without using it.
 
     Raises:
-        ConfigError: it does not read.
+        ConfigError: it cannot be read.
     """
     return read_config(path, _PATHS)
 
 
 def shown_value(field: str, value: object) -> str:
-    """Return a field's value for a person, without what is secret in it."""
+    """Return a field's value for display, with secrets masked."""
     return "***" if field in _SECRETS or _holds_userinfo(value) else repr(_plain(value))
 
 
 def child_environment(**changes: str) -> dict[str, str]:
-    """Return the environment for a process that we start: ours with changes, without keys."""
+    """Return the environment for a child process: ours with changes, without keys."""
     inherited = {
         name: value
         for name, value in os.environ.items()
@@ -332,7 +333,7 @@ def child_environment(**changes: str) -> dict[str, str]:
 
 
 def _config_files(config_file: Path | None) -> Iterator[tuple[ConfigFile, bool]]:
-    """Yield the config files, the lowest layer first; whether somebody named or owns each."""
+    """Yield the config files, the lowest layer first, and whether each is named or the user's."""
     named = config_file or os.environ.get(CONFIG_VARIABLE)
     if named:
         path = Path(named).expanduser()
@@ -341,7 +342,7 @@ def _config_files(config_file: Path | None) -> Iterator[tuple[ConfigFile, bool]]
             raise ConfigError(f"{source}: there is no config file {path}")
         yield read_settings_file(path), True
         return
-    # The user's own is read also below a found one: that must not take back what is set there.
+    # The user's own file is read below a found one, which must not undo its settings.
     own = user_config_path(APP, appauthor=False) / CONFIG_NAME
     if own.is_file():
         yield read_settings_file(own), True
@@ -351,7 +352,7 @@ def _config_files(config_file: Path | None) -> Iterator[tuple[ConfigFile, bool]]
 
 
 def _may_be_set_by_found(file: ConfigFile) -> tuple[dict[str, Any], str]:
-    """Return what counts of a file that was only found, and on one line what does not."""
+    """Return the settings of an untrusted file that count, and a line about the others."""
     reserved = reserved_fields(file)
     record = trust_record()
     if not reserved or record.holds(file):
@@ -369,7 +370,7 @@ def _may_be_set_by_found(file: ConfigFile) -> tuple[dict[str, Any], str]:
 
 
 def _found_presets(presets: Any) -> Any:
-    """Return the presets of a file that was only found, without the keys that load code."""
+    """Return the presets of an untrusted file, without the keys that load code."""
     if not isinstance(presets, dict):
         return presets
     return {
@@ -395,19 +396,19 @@ def _add_environment(layers: _Layers, environment: Mapping[str, str]) -> None:
 
 
 def _refuse_misspelling(variable: str, field: str) -> None:
-    # The prefix is not ours alone: only what looks like one of our names is refused.
+    # Other programs may use the prefix: only a misspelling of our names is refused.
     close = difflib.get_close_matches(field, Settings.model_fields, n=1, cutoff=0.8)
     if close:
         raise ConfigError(
-            f"{variable} is no variable of {APP}", hint=f"did you mean {PREFIX}{close[0].upper()}?"
+            f"{variable} is not a variable of {APP}",
+            hint=f"did you mean {PREFIX}{close[0].upper()}?",
         )
 
 
 def _add_openai_key(layers: _Layers, environment: Mapping[str, str]) -> None:
-    """Take the plain key for a model of OpenAI's own that was named, and for nothing else.
+    """Use ``OPENAI_API_KEY`` for a model of OpenAI that was named, and for nothing else.
 
-    It is not sent to another server, so a config file that lies in a folder
-    cannot lead it elsewhere.
+    It is not sent to another server: a config file in a folder cannot redirect it.
     """
     key = environment.get("OPENAI_API_KEY")
     llm = layers.values.get("llm")
@@ -424,7 +425,7 @@ def _unknown_field(field: str, origin: str) -> ConfigError:
     close = difflib.get_close_matches(field, Settings.model_fields, n=1)
     known = ", ".join(sorted(Settings.model_fields))
     hint = f"did you mean {close[0]}?" if close else f"known settings: {known}"
-    return ConfigError(f"{origin} is no setting", hint=hint)
+    return ConfigError(f"{origin} is not a setting", hint=hint)
 
 
 def _config_error(details: list[ErrorDetails], layers: _Layers) -> ConfigError:

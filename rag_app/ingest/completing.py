@@ -1,4 +1,4 @@
-"""Further kinds of nodes for what is in the index already, from its stored text."""
+"""Further kinds of nodes for contents that are in the index, from their stored text."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def complete(
 ) -> tuple[list[str], list[FileReport]]:
     """Build what is missing of every content, one transaction each.
 
-    Returns the first names of what was completed, and a report for each content
-    that failed; the next run goes on from there.
+    Returns the first names of the completed contents, and a report for each content
+    that failed; the next run continues from there.
     """
     missing = wanted(config)
     with store.snapshot() as snapshot:
@@ -51,7 +51,7 @@ def complete(
 
 
 def _parsed(store: Store, config: IndexConfig, source: SourceInfo) -> Parsed:
-    """Parse the stored text, only as far as something is missing."""
+    """Parse the stored text, but only for the kinds that are missing."""
     with store.snapshot() as snapshot:
         document = snapshot.document(source.content_hash)
         ready = snapshot.export(source.content_hash).nodes if "passage" in source.nodes else None

@@ -1,4 +1,4 @@
-"""What an ingest builds from now on, and with which model."""
+"""The configuration of an ingest: which kinds it builds, and with which model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from rag_app.store.protocol import IndexConfig, Store, Writer
 def configure(
     store: Store, writer: Writer, given: Inputs, kinds: Kinds, reader: str | None
 ) -> IndexConfig:
-    """Record further kinds before anything of them is built, so that a stopped run is resumed."""
+    """Record further kinds before they are built, so that a stopped run can be resumed."""
     with store.snapshot() as snapshot:
         config = snapshot.config
     new = with_kinds(config, vectors=kinds.vectors, words=kinds.words)
@@ -28,7 +28,7 @@ def configure(
     agreed = fingerprints(new.word_kinds, dict(config.analysers))
     new = replace(new, analysers=agreed)
     if any(item.ready and _has_pieces(item) for item in given.items):
-        # Whoever gives pieces wants them to be searched.
+        # Pieces are given in order to be searched.
         new = with_kinds(new, vectors=("piece",) if config.embed_model else (), words=("piece",))
     if new.vector_kinds and not new.embed_model:
         raise ConfigError(
@@ -44,7 +44,7 @@ def known_reader(reader: str) -> str:
     """Return the name of a PDF reader.
 
     Raises:
-        ConfigError: there is none of this name.
+        ConfigError: the name is unknown.
     """
     if reader not in READERS:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Texts → unit vectors: identical texts once, batches of like length, faults named."""
+"""Texts → unit vectors: identical texts once, batches of similar length, clear errors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from rag_app.models.embedding.load import EmbeddingIdentity, count_tokens
 from rag_app.store.array_types import Vector
 
 Chosen = dict[str, list[tuple[str, str]]]  # by kind: (node id, text) of what is embedded
-# Texts between two words about progress: LlamaIndex's lists of numbers take 12 KB a text.
-_AT_A_TIME = 256
+# Between two reports of progress: LlamaIndex's lists of numbers take 12 KB a text.
+_MAX_BATCH_TEXTS = 256
 
 
 @dataclass
 class EmbeddingCount:
-    """What embedding came across."""
+    """Counts of an embedding run."""
 
     embedded: int = 0
     too_long: Counter[str] = field(default_factory=Counter)
@@ -32,14 +32,14 @@ class EmbeddingCount:
 
 @dataclass(frozen=True)
 class Embedder:
-    """An embedding model and what is known of it."""
+    """An embedding model, its identity and the counts of its run."""
 
     model: BaseEmbedding
     identity: EmbeddingIdentity
     tally: EmbeddingCount = field(default_factory=EmbeddingCount)
 
     def choose(self, nodes: Sequence[BaseNode], kinds: Sequence[str]) -> Chosen:
-        """Return (node id, text) of what is to be embedded, by kind.
+        """Return (node id, text) of the nodes to embed, by kind.
 
         Nodes whose script the model does not know are left out and counted.
         """
@@ -57,18 +57,18 @@ class Embedder:
         return chosen
 
     def batches(self, texts: Iterable[str]) -> list[list[str]]:
-        """Return the different texts in batches of like length, each a moment's work."""
+        """Return the distinct texts in batches of similar length, each quickly embedded."""
         unique = sorted(set(texts), key=lambda text: (len(text), text))
         batch_size = max(1, self.model.embed_batch_size)
-        size = batch_size * max(1, _AT_A_TIME // batch_size)
+        size = batch_size * max(1, _MAX_BATCH_TEXTS // batch_size)
         return [unique[start : start + size] for start in range(0, len(unique), size)]
 
     def embed_batch(self, batch: Sequence[str]) -> dict[str, Vector]:
         """Return the unit vector of each text of a batch.
 
         Raises:
-            EmbeddingError: the model failed, or what it gave is no vector of the
-                index's length.
+            EmbeddingError: the model failed, or did not return a vector of the index's
+                length.
         """
         found = dict(zip(batch, self._batch(list(batch)), strict=True))
         self.tally.embedded += len(batch)
@@ -100,12 +100,12 @@ class Embedder:
         }
 
     def count_too_long(self, chosen: Chosen) -> None:
-        """Count, by kind, the texts of which the model does not read the end."""
+        """Count, by kind, the texts that are too long for the model."""
         limit = self.identity.max_tokens
         if limit is None:
             return
         for kind, entries in chosen.items():
-            # No token is shorter than a byte, and few texts are long: most need no count.
+            # No token is shorter than a byte: most texts are so short that they need no count.
             texts = [text for _, text in entries if len(text.encode()) > limit]
             counts = count_tokens(self.model, texts) if texts else None
             long = sum(count > limit for count in counts or ())
@@ -117,7 +117,7 @@ class Embedder:
             raw = self.model.get_text_embedding_batch(texts)
         except RagError:
             raise
-        except Exception as error:  # a model of the user's may raise anything
+        except Exception as error:  # a user's model may raise anything
             raise EmbeddingError(
                 f"the embedding model {self.identity.name} failed: {_first_line(error)}",
                 hint="run it again: what was finished is kept",
@@ -126,7 +126,7 @@ class Embedder:
 
 
 def texts_of(chosen: Chosen) -> list[str]:
-    """Return all texts to be embedded."""
+    """Return the texts of all chosen nodes."""
     return [text for entries in chosen.values() for _, text in entries]
 
 

@@ -1,4 +1,4 @@
-"""What a user gives to be ingested → files, Documents and ready passages, each with a name."""
+"""A user's inputs → files, Documents and ready passages, each with a name."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Item:
         name: absolute path of a file, or id of a Document, in printable form.
         path: the file; ``None`` for a Document.
         document: the Document; ``None`` for a file.
-        ready: passages and pieces of a Document that the user cut himself.
-        error: why it cannot be ingested at all (``""``: it can).
-        hint: what to do about it.
+        ready: passages and pieces that the user made of a Document.
+        error: why it cannot be ingested (``""``: it can).
+        hint: how to correct that.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Item:
         """Return the content hash.
 
         Raises:
-            ReadError: it is no regular file.
+            ReadError: it is not a regular file.
             OSError: the file cannot be read.
         """
         if self.path is not None:
@@ -56,7 +56,7 @@ class Item:
 
     @property
     def size(self) -> int:
-        """Bytes of the file (0: it is gone), or of the Document's text."""
+        """Bytes of the file (0: it no longer exists), or of the Document's text."""
         if self.path is not None:
             try:
                 return self.path.stat().st_size
@@ -67,7 +67,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All things to ingest, and the folders among what was given.
+    """All items to ingest, and the folders among the inputs.
 
     Attributes:
         skipped: files below the folders that are not PDFs, by their ending.
@@ -79,12 +79,12 @@ class Inputs:
 
 
 def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
-    """Return one item per file, Document and group of passages, none twice, in order.
+    """Return one item per file, Document and group of passages, without repetitions, in order.
 
-    What cannot be ingested is an item that says why: it stops no other.
+    An input that cannot be ingested is an item with an error: it does not stop others.
 
     Raises:
-        ConfigError: something is neither a path nor a node; a piece points nowhere.
+        ConfigError: an input is neither a path nor a node; a piece points nowhere.
     """
     found = Inputs()
     nodes: list[BaseNode] = []
@@ -108,13 +108,13 @@ def expand(given: Iterable[Input | Iterable[Input]]) -> Inputs:
 def pdfs_below(
     folder: Path, failed: Callable[[OSError], None] | None = None
 ) -> tuple[list[Path], Counter[str]]:
-    """Return what is named like a PDF below a folder, sorted, and how many others by ending.
+    """Return the files below a folder that are named as PDFs, sorted, and counts of the others.
 
-    What is hidden is passed over, and so are the files of an index.
+    Hidden files and the files of an index are skipped. Counts are by ending.
 
     Args:
-        folder: where to look; folders that are links are passed over.
-        failed: told of each folder that cannot be looked into.
+        folder: where to look; folders that are links are skipped.
+        failed: called with each folder that cannot be read.
     """
     found: list[Path] = []
     others: Counter[str] = Counter()
@@ -161,7 +161,7 @@ def _unusable(name: str, error: Exception) -> Item:
 
 def _add_path(given: str | Path, found: Inputs) -> None:
     if not str(given):
-        error = "an empty name is no path"
+        error = "an empty name is not a path"
         found.items.append(Item('""', error=error, hint="give . for the current folder"))
         return
     name, path = absolute(given), Path(os.path.abspath(given))  # noqa: PTH100  # links stay

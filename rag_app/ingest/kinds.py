@@ -1,4 +1,4 @@
-"""Which kinds of nodes a pipeline builds, and how they are searched."""
+"""The kinds of nodes that a pipeline builds, and how they are searched."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rag_app.store.protocol import IndexConfig
 
 
 class Kinds(NamedTuple):
-    """Kinds that get vectors, and kinds whose words are counted."""
+    """Kinds that get vectors, and kinds whose terms are counted."""
 
     vectors: tuple[str, ...]
     words: tuple[str, ...]
@@ -27,7 +27,7 @@ PIPELINES: Mapping[str, Kinds] = MappingProxyType(
         "child_parent": Kinds(("child-128", "child-256", "child-512"), ()),
         "sentence_window": Kinds(("sentence",), ()),
         "bm25": Kinds((), ("parent",)),
-        # The strategies of these search all that hybrid does, and more.
+        # The strategies of these search all kinds that hybrid does, and more.
         **{name: Kinds(_HYBRID.vectors, (*_HYBRID.words, name)) for name in FURTHER},
         "multi_vector": Kinds((*_HYBRID.vectors, "piece"), (*_HYBRID.words, "piece")),
     }
@@ -35,16 +35,16 @@ PIPELINES: Mapping[str, Kinds] = MappingProxyType(
 
 
 def kinds_of(pipelines: Iterable[str], child_sizes: Sequence[int] | None = None) -> Kinds:
-    """Return what the pipelines build together.
+    """Return the kinds that the pipelines build together.
 
     Args:
         pipelines: names of ``PIPELINES``.
         child_sizes: tokens of the children that may be built; ``None``: 128, 256 and
-            512. All but ``child_parent`` take 128 and 256 of them, or all when neither
-            is there.
+            512. All pipelines but ``child_parent`` build 128 and 256 of these, or all
+            where neither is among them.
 
     Raises:
-        ConfigError: there is no such pipeline, or none was given.
+        ConfigError: a pipeline is unknown, or none was given.
     """
     names = list(pipelines)
     if not names:
@@ -62,7 +62,7 @@ def kinds_of(pipelines: Iterable[str], child_sizes: Sequence[int] | None = None)
 
 
 def wanted(config: IndexConfig) -> frozenset[str]:
-    """Return what of each content must be built, as :class:`SourceInfo` records it."""
+    """Return what must be built of each content, in the form of ``SourceInfo.built``."""
     return frozenset(
         (
             *config.kinds,
@@ -73,7 +73,7 @@ def wanted(config: IndexConfig) -> frozenset[str]:
 
 
 def _sized(pipeline: str, sizes: Sequence[int] | None) -> tuple[str, ...]:
-    """Put the children of the given sizes in the place of those that a pipeline names."""
+    """Replace the children that a pipeline names by those of the given sizes."""
     kinds = PIPELINES[pipeline].vectors
     if sizes is None or not any(kind.startswith("child-") for kind in kinds):
         return kinds

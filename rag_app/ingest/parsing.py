@@ -30,13 +30,13 @@ _WHOLE = 1 << 40  # more tokens than any passage has: a ready passage is not cut
 
 @dataclass(frozen=True)
 class Chunking:
-    """What decides the nodes of a document.
+    """The settings that decide the nodes of a document.
 
     Attributes:
         parent_size: tokens of a parent.
         child_sizes: tokens of the children, one kind each.
         window: sentences on each side; ``None``: no sentences.
-        words: kinds whose terms are counted, and further lists of words.
+        words: kinds whose terms are counted, and further lists of terms.
         reader: name of the PDF reader.
     """
 
@@ -48,7 +48,7 @@ class Chunking:
 
     @classmethod
     def of(cls, config: IndexConfig) -> Chunking:
-        """Return what an index's configuration asks for."""
+        """Return the chunking of an index's configuration."""
         sizes = tuple(int(kind[6:]) for kind in config.kinds if kind.startswith("child-"))
         window = config.window if "sentence" in config.kinds else None
         return cls(config.parent_size, sizes, window, config.word_kinds, config.reader)
@@ -58,7 +58,7 @@ class Chunking:
 class Parsed:
     """A document with its nodes, terms and further lists; nothing is embedded yet.
 
-    ``sentences`` are those of its text.
+    ``sentences`` is the sentence table of its text.
     """
 
     document: Document
@@ -69,7 +69,7 @@ class Parsed:
 
 
 def parse_read(read: ReadPdf, chunking: Chunking) -> Parsed:
-    """Parse what a reader gave for one PDF."""
+    """Parse one PDF that was read."""
     return parse(document_of(read), chunking)
 
 
@@ -130,7 +130,7 @@ def _below(document: Document, passage: TextNode, chunking: Chunking) -> list[Ba
     """Return the children and sentences of a ready passage, placed in its document."""
     own = {
         **{key: document.metadata.get(key, "") for key in ("file_name", "file_path", "title")},
-        # Two passages may have one text; their children are still not the same.
+        # Two passages may have the same text, but must not have the same children.
         "content_hash": f"{document.metadata['content_hash']} {passage.node_id}",
     }
     part = Document(id_=document.id_, text=passage.text, metadata=own)

@@ -1,4 +1,4 @@
-"""Names → the contents that go with them."""
+"""Removing names, and contents that have no name left."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def remove(
     timeout: float = 30.0,
     on_wait: Callable[[str], None] | None = None,
 ) -> RemoveReport:
-    """Take names away; what has no name left goes with all its nodes, vectors and words.
+    """Remove names; a content without names is removed with its nodes, vectors and terms.
 
     Args:
         store: the index.
         names: a path as it was ingested, a relative one, a folder (all below it),
             a file name that only one path in the index has, or a Document's id.
         timeout: seconds to wait for another writer.
-        on_wait: told once, in words, that another process writes.
+        on_wait: called once, with a message, when another process writes.
 
     Raises:
         ConfigError: a file name that several paths have.
@@ -54,13 +54,13 @@ def remove(
 
 
 def find_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names in the index that are meant by ``name``.
+    """Return the names in the index that ``name`` refers to.
 
-    A path, a file name and an id are found as they are printed and as they are, and
-    under NFC where none is the same to the letter.
+    A path, a file name or an id is found in printed and in raw form, and under NFC
+    where none is exactly equal.
 
     Raises:
-        ConfigError: it means a file, and several are called so.
+        ConfigError: several files have this name.
     """
     known = list(known)
     if not name:
@@ -92,7 +92,7 @@ def _one(name: str, found: list[str]) -> list[str]:
 
 
 def prune_names(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[str, ...]:
-    """Take away the names below the folders whose files are gone."""
+    """Remove the names below the folders whose files no longer exist."""
     with store.snapshot() as snapshot:
         names = snapshot.names()
     gone = tuple(
@@ -107,7 +107,7 @@ def prune_names(store: Store, writer: Writer, folders: Sequence[Path]) -> tuple[
 
 
 def _is_gone(path: str) -> bool:
-    """Tell whether nothing is there; a folder that may not be looked into says nothing."""
+    """Tell whether a file no longer exists; in a folder that cannot be read it may."""
     try:
         os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""A damaged index → one that is whole: what cannot be saved is read again, or left out."""
+"""Repairing an index: damaged contents are read again from their files, or left out."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _OF_FILES = "derived file→generation"  # findings of this check leave the data
 
 @dataclass(frozen=True, slots=True)
 class RepairedFile:
-    """What became of a damaged content.
+    """The outcome of the repair of a damaged content.
 
     Attributes:
-        names: what it is called (none: its names do not read).
-        outcome: its text was whole and the rest was made of it (``completed``), the file was
-            read again from its path (``read_again``), or it is no longer in the index.
+        names: its names (none: they cannot be read).
+        outcome: its text was undamaged and the rest was made from it (``completed``), the
+            file was read again from its path (``read_again``), or it was left out.
         reason: what was damaged, and why it was left out.
     """
 
@@ -39,13 +39,13 @@ class RepairedFile:
 
 @dataclass(frozen=True)
 class RepairReport:
-    """What a repair did.
+    """The result of a repair.
 
     Attributes:
-        findings: what was damaged.
-        files: what became of the contents that were not whole.
-        derived: derived files that were built anew.
-        remaining: what is damaged still.
+        findings: the damage that was found.
+        files: outcomes of the damaged contents.
+        derived: derived files that were built again.
+        remaining: damage that is left.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -55,7 +55,7 @@ class RepairReport:
 
     @property
     def ok(self) -> bool:
-        """Tell whether the index is whole now and holds all that it held."""
+        """Tell whether the index is undamaged now and no content was left out."""
         return not self.remaining and all(file.outcome != "left_out" for file in self.files)
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,12 +74,12 @@ def repair(
     embed_model: Callable[[], BaseEmbedding | None],
     progress: Progress | None = None,
 ) -> RepairReport:
-    """Make an index whole as far as it can be; see :meth:`rag_app.index.Index.repair`.
+    """Repair an index as far as possible; see :meth:`rag_app.index.Index.repair`.
 
     Args:
         store: the index.
-        embed_model: returns the model of the index; asked only when something is embedded.
-        progress: told what is read again.
+        embed_model: returns the model of the index; called only when something is embedded.
+        progress: called with each file that is read again.
     """
     findings = tuple(store.verify())
     if not findings:
@@ -98,7 +98,7 @@ def _completed(
     embed_model: Callable[[], BaseEmbedding | None],
     progress: Progress | None,
 ) -> list[RepairedFile]:
-    """Make what is searched from the texts that are whole."""
+    """Build nodes, vectors and terms again from undamaged texts."""
     if not found.stripped:
         return []
     config = found.store.config
@@ -117,7 +117,7 @@ def _read_again(
     embed_model: Callable[[], BaseEmbedding | None],
     progress: Progress | None,
 ) -> list[RepairedFile]:
-    """Read the files that are still where they were; say which are not."""
+    """Read the files again that are still at their paths; report the others."""
     paths = {lost: path for lost in found.lost if (path := _path_of(lost)) is not None}
     report = None
     if paths:
@@ -143,7 +143,7 @@ def _read_again(
 
 
 def _path_of(lost: Lost) -> str | None:
-    """Return a path at which the same bytes lie; where no hash reads, any file of the name."""
+    """Return a path with the same bytes; without a readable hash, any file of the name."""
     for name in lost.names:
         try:
             found = content_hash(Path(original(name)))
@@ -156,7 +156,7 @@ def _path_of(lost: Lost) -> str | None:
 
 def _missing(names: Sequence[str]) -> str:
     if not names:
-        return "its name does not read either"
+        return "its name cannot be read either"
     if Path(names[0]).is_absolute():
         return "the same bytes are no longer there: ingest it again"
     return "it was not read from a file: ingest it again"

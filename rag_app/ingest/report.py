@@ -1,4 +1,4 @@
-"""What an ingest did, file by file, and its JSON."""
+"""The report of an ingest, file by file, and its JSON."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ Status = Literal["added", "replaced", "unchanged", "failed"]
 
 @dataclass(frozen=True, slots=True)
 class FileReport:
-    """What happened to one input.
+    """The outcome of one input.
 
     Attributes:
         file: its path, or the id of a Document.
-        status: ``failed`` leaves what the index held under this name before.
+        status: where it is ``failed``, the index keeps the earlier content of this name.
         pages: how many pages it has.
         pages_without_text: their physical numbers.
         nodes: how many nodes the index holds of it.
-        error: what went wrong (``""``: nothing).
-        hint: what to do about it.
+        error: the message of its error (``""``: none).
+        hint: how to correct that.
         kind: name of the error's class.
     """
 
@@ -51,7 +51,7 @@ class FileReport:
 
 @dataclass(frozen=True, repr=False)
 class IngestReport:
-    """What an ingest did.
+    """The report of an ingest.
 
     >>> with Index.create("reports.idx", exist_ok=True) as index:
     ...     report = index.ingest("report.pdf", "missing.pdf")
@@ -60,16 +60,17 @@ class IngestReport:
 
     Attributes:
         files: one report per input, in the order given.
-        embedded: how many texts the embedding model was given.
+        embedded: how many texts were embedded.
         seconds: how long it took.
-        too_long: nodes of which the model does not read the end, by kind.
+        too_long: nodes that are too long for the model, which reads only their beginning, by
+            kind.
         not_embedded: nodes without vectors because the model does not know their
-            script, by script; they are found by words only.
-        completed: files that were here and got further kinds of nodes.
-        removed: names that ``prune`` took away.
-        pieces: what was written to search passages by.
+            script, by script; they are found by lexical search only.
+        completed: files of the index that got further kinds of nodes.
+        removed: names that ``prune`` removed.
+        pieces: pieces that a language model wrote for passages.
         skipped: how many files below the given folders are not PDFs, by their ending in
-            small letters (``".docx"``; ``""``: none). Hidden ones are not counted.
+            lower case (``".docx"``; ``""``: none). Hidden ones are not counted.
     """
 
     files: tuple[FileReport, ...]
@@ -84,7 +85,7 @@ class IngestReport:
 
     @property
     def ok(self) -> bool:
-        """Tell whether at least one input is indexed now, or there was nothing to do."""
+        """Tell whether at least one input is in the index now, or there were none."""
         return not self.files or any(report.status != "failed" for report in self.files)
 
     @property
@@ -136,12 +137,12 @@ class IngestReport:
 
 @dataclass(frozen=True)
 class RemoveReport:
-    """What a removal did.
+    """The result of a removal.
 
     Attributes:
-        removed: names that were taken away.
-        unknown: what was asked for and is not in the index.
-        contents: how many contents went; one that has another name stays.
+        removed: names that were removed.
+        unknown: given names that are not in the index.
+        contents: how many contents were removed; one with another name stays.
     """
 
     removed: tuple[str, ...]

@@ -58,14 +58,14 @@ def ingest(
     timeout: float = 30.0,
     on_wait: Callable[[str], None] | None = None,
 ) -> IngestReport:
-    """Bring an index up to what is given; what is unchanged costs a hash.
+    """Add and update files in an index; an unchanged file costs only its hash.
 
-    Each file is one transaction, made as soon as the last of its texts is embedded. An
-    interrupt (``KeyboardInterrupt``) leaves those in that were written, and nothing of
-    the others; the same call again goes on with them.
+    Each file is one transaction, made as soon as the last of its texts is embedded.
+    After an interrupt (``KeyboardInterrupt``) the index holds the files that were
+    written, and nothing of the others; the same call again continues with them.
 
-    ``progress`` and ``on_file`` are called in this thread, between transactions. What
-    they raise ends the ingest like an interrupt and comes out of it as it is.
+    ``progress`` and ``on_file`` are called in this thread, between transactions. An
+    exception in them ends the ingest like an interrupt and is raised unchanged.
 
     Args:
         store: the index.
@@ -73,29 +73,29 @@ def ingest(
             (``TextNode``) with pieces (``IndexNode``).
         embed_model: any embedding model of LlamaIndex; ``None`` only for an index
             without vectors.
-        pipelines: what to build from now on, beside what the index has; every file
-            that is here already gets it from its stored text.
+        pipelines: what to build from now on, besides what the index has; files of the
+            index get it from their stored text.
         child_sizes: sizes of the children that these pipelines build.
-        reader: name of the PDF reader; another one than before reads the given files
-            again. ``None``: the index's.
-        prune: take away names below the given folders whose files are gone.
+        reader: name of the PDF reader; with another one than before the given files
+            are read again. ``None``: the index's.
+        prune: remove names below the given folders whose files no longer exist.
         piece_writer: writes pieces for passages that have none, where the index
             searches pieces (``multi_vector``).
-        progress: told (file, stage, done, total), where the stage is ``check`` (of so
-            many given), ``read`` (of those that have to be), ``embed`` (texts; as long as
-            files are still to be read, the total is estimated from their bytes),
-            ``write`` (settled in whatever way, of all given), ``complete`` (contents that
-            get further nodes) or ``pieces`` (passages of this file).
-        on_file: told the report of each input once it is settled; what is reported as
-            added or replaced is in the index.
+        progress: called with (file, stage, done, total); the stage is ``check`` (all
+            inputs), ``read`` (files that have to be read), ``embed`` (texts; while files
+            are still to be read, the total is estimated from their bytes), ``write``
+            (inputs that are finished, of all inputs), ``complete`` (contents that get
+            further nodes) or ``pieces`` (passages of this file).
+        on_file: called with the report of each input once it is final; a file that is
+            reported as added or replaced is in the index.
         workers: processes that read files; ``None``: as many as there are spare cores.
-        reading: what reading a file may cost, and passwords for encrypted ones.
+        reading: limits of reading a file, and passwords for encrypted ones.
         timeout: seconds to wait for another writer.
-        on_wait: told once, in words, that another process writes.
+        on_wait: called once, with a message, when another process writes.
 
     Raises:
-        ConfigError: an unknown pipeline or reader, an input that is none, or an index
-            with vectors and no model.
+        ConfigError: an unknown pipeline or reader, an input of a wrong type, or an
+            index with vectors and no model.
         IndexLockedError, IndexReadOnlyError: see :meth:`Store.writer`.
     """
     began = time.monotonic()
@@ -120,7 +120,7 @@ def ingest(
         if piece_writer is not None and "piece" in config.kinds:
             pieces = write_pieces(store, writer, config, run.embedder, piece_writer, progress)
     report = run.report(given, time.monotonic() - began)
-    # A file that was unchanged, but did not get what is to be built now, has failed.
+    # An unchanged file that did not get its further nodes has failed.
     faults = {file.file: file for file in failed}
     files = [faults.pop(file.file, file) for file in report.files]
     return replace(
@@ -134,7 +134,7 @@ def ingest(
 
 @dataclass
 class _Work:
-    """An item that is to be parsed, embedded and written, and those that equal it."""
+    """An item that is to be parsed, embedded and written, and items with the same content."""
 
     item: Item
     content_hash: str
@@ -142,13 +142,13 @@ class _Work:
 
     @property
     def all(self) -> tuple[Item, ...]:
-        """The item and those that equal it."""
+        """The item and those with the same content."""
         return (self.item, *self.equal)
 
 
 @dataclass(frozen=True)
 class _Told:
-    """Whoever wants to hear of the run."""
+    """The callbacks of a run."""
 
     progress: Progress | None
     on_file: OnFile | None
@@ -156,27 +156,27 @@ class _Told:
 
 @dataclass
 class _Ahead:
-    """How much is still to be embedded, as far as it can be known before it is read.
+    """An estimate of how many texts are to be embedded, before all files are read.
 
     Attributes:
-        unread: bytes of what is not read yet.
-        read: bytes of what was read.
+        unread: bytes of the files that are not read yet.
+        read: bytes of the files that were read.
     """
 
     unread: int
     read: int = 0
 
     def pass_by(self, size: int) -> None:
-        """Count something as read."""
+        """Count bytes as read."""
         self.unread, self.read = max(0, self.unread - size), self.read + size
 
     def texts(self, known: int) -> int:
-        """Return how many texts there will be, given how many what was read has."""
+        """Return an estimate of all texts, given how many the files read so far have."""
         return known + (known * self.unread // self.read if self.read else 0)
 
 
 class _Run:
-    """One ingest: checks, reads, embeds and writes, and remembers what became of each file."""
+    """One ingest: checks, reads, embeds and writes files, and keeps the report of each."""
 
     def __init__(
         self,
@@ -197,12 +197,12 @@ class _Run:
         self.dropped_pieces: dict[str, int] = {}
 
     def tell(self, file: str, stage: Stage, done: int, total: int) -> None:
-        """Pass a word on to whoever wants to hear it."""
+        """Report progress to the callback."""
         if self._told.progress is not None:
             self._told.progress(file, stage, done, total)
 
     def add(self, items: Sequence[Item]) -> None:
-        """Bring every item into the index, or note why not."""
+        """Add every item to the index, or report its error."""
         self._total = len(items)
         work = self._check(items)
         ahead = _Ahead(sum(task.item.size for task in work))
@@ -221,7 +221,7 @@ class _Run:
         self._write(queue.rest())
 
     def report(self, given: Inputs, seconds: float) -> IngestReport:
-        """Return what was done, in the order in which it was given."""
+        """Return the report, in the order of the inputs."""
         tally = self.embedder.tally if self.embedder else None
         return IngestReport(
             files=tuple(self._reports[item.name] for item in given.items),
@@ -233,7 +233,7 @@ class _Run:
         )
 
     def _check(self, items: Sequence[Item]) -> list[_Work]:
-        """Return what has to be parsed; what is here is settled by its hash."""
+        """Return the items to parse; unchanged ones are recognised by their hash."""
         work: dict[str, _Work] = {}
         for done, item in enumerate(items, 1):
             self.tell(item.name, "check", done, len(items))
@@ -255,7 +255,7 @@ class _Run:
         return list(work.values())
 
     def _settled(self, item: Item, content_hash: str) -> bool:
-        """Tell whether the index holds this content as it is read today; note a new name of it."""
+        """Tell whether the index holds this content, read in the same way; add a new name."""
         with self._store.snapshot() as snapshot:
             source = snapshot.source(content_hash)
             before = snapshot.find(item.name)
@@ -286,7 +286,7 @@ class _Run:
         return max(1, min(len(files), (os.cpu_count() or 1) - 1))
 
     def _write(self, embedded: Iterable[Embedded[_Work]]) -> None:
-        """Write each file as it comes; a fault stays with its own file."""
+        """Write each file as it comes; an error concerns its own file only."""
         for file in embedded:
             if file.error is not None:
                 self._fail(file.task, file.error)
@@ -341,7 +341,7 @@ class _Run:
         self._settle(reports)
 
     def _settle(self, reports: Sequence[FileReport]) -> None:
-        """Note what became of inputs, and pass it on."""
+        """Keep the reports of inputs, and call the callback."""
         self._reports |= {report.file: report for report in reports}
         for report in reports:
             if self._told.on_file is not None:
@@ -351,7 +351,7 @@ class _Run:
 
 def _parse_document(item: Item, chunking: Chunking) -> Parsed | RagError:
     if item.document is None:
-        raise ValueError(f"{item.name} is no Document")
+        raise ValueError(f"{item.name} is not a Document")
     try:
         return parse(item.document, chunking, item.ready)
     except RagError as error:

@@ -1,4 +1,4 @@
-"""Parsed files that wait for their vectors: texts of several files are embedded together."""
+"""A queue of parsed files for embedding: texts of several files are embedded together."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from rag_app.store.array_types import Vector
 
 Task = TypeVar("Task")
 Vectors = dict[str, tuple[list[str], Vector]]  # by kind: node ids and their vectors
-# Texts taken together and sorted by length. Fewer would pad more, more would keep files
-# waiting that could be in the index already.
+# Texts that are sorted by length together. Fewer need more padding, more delay files that
+# could be in the index already.
 MIN_TEXTS = 512
 
 
 @dataclass(frozen=True)
 class Embedded(Generic[Task]):
-    """A file with all its vectors, or with the error for which it has none."""
+    """A file with all its vectors, or with its error."""
 
     task: Task
     parsed: Parsed
@@ -40,7 +40,7 @@ class _Waiting(Generic[Task]):
     error: RagError | None = None
 
     def take(self, found: Mapping[str, Vector]) -> int:
-        """Take the vectors of its texts; return how many."""
+        """Store the vectors of its texts; return how many."""
         mine = [text for text in found if text in self.missing]
         for text in mine:
             del self.missing[text]
@@ -48,30 +48,30 @@ class _Waiting(Generic[Task]):
         return len(mine)
 
     def fail(self, error: RagError) -> int:
-        """Wait for nothing any more; return for how many texts it waited."""
+        """Set its error; return how many of its texts were still missing."""
         left = len(self.missing)
         self.missing, self.error = {}, error
         return left
 
 
 class EmbeddingQueue(Generic[Task]):
-    """Files in the order in which they came; each leaves as soon as its last text is embedded.
+    """Files in order of arrival; each leaves as soon as its last text is embedded.
 
     Attributes:
-        texts: how many texts the files that came have, each file's own counted.
-        done: how many of them are embedded, or will not be because their file failed.
+        texts: how many texts the files have, counted in each file.
+        done: how many of them are embedded, or belong to a file that failed.
     """
 
     def __init__(
         self, embedder: Embedder | None, kinds: Sequence[str], told: Callable[[Task], None]
     ) -> None:
-        """Make an empty one; ``told`` hears the file in front before and after every step."""
+        """Make an empty queue; ``told`` gets the first file before and after every step."""
         self._embedder, self._kinds, self._told = embedder, kinds, told
         self._files: list[_Waiting[Task]] = []
         self.texts = self.done = 0
 
     def add(self, task: Task, parsed: Parsed) -> Iterator[Embedded[Task]]:
-        """Take a file; yield what is finished once enough texts are there to be embedded well."""
+        """Add a file; embed once there are enough texts, and yield the finished files."""
         chosen = self._embedder.choose(parsed.nodes, self._kinds) if self._embedder else {}
         texts = sorted(set(texts_of(chosen)), key=lambda text: (len(text), text))
         self._files.append(_Waiting(task, parsed, chosen, dict.fromkeys(texts)))
@@ -81,7 +81,7 @@ class EmbeddingQueue(Generic[Task]):
             yield from self._step()
 
     def rest(self) -> Iterator[Embedded[Task]]:
-        """Yield all that still wait."""
+        """Embed the rest and yield the remaining files."""
         while self._files:
             yield from self._step()
 
@@ -102,7 +102,7 @@ class EmbeddingQueue(Generic[Task]):
             yield from self._finished()
 
     def _window(self, most: int) -> list[str]:
-        """Return different texts of the files in front."""
+        """Return distinct texts of the first files."""
         texts: dict[str, None] = {}
         for file in self._files:
             for text in file.missing:
@@ -114,7 +114,7 @@ class EmbeddingQueue(Generic[Task]):
     def _found(
         self, embedder: Embedder, batch: Sequence[str]
     ) -> Iterator[tuple[set[str], dict[str, Vector] | RagError]]:
-        """Embed a batch; where that fails, file by file, so that a fault stays with its own."""
+        """Embed a batch; where that fails, file by file, so that only the faulty file fails."""
         parts = [part for file in self._files if (part := file.missing.keys() & set(batch))]
         if len(parts) > 1:
             try:
@@ -130,7 +130,7 @@ class EmbeddingQueue(Generic[Task]):
                 yield part, error
 
     def _finished(self) -> list[Embedded[Task]]:
-        """Let go of the files that wait for nothing."""
+        """Remove and yield the files that have all vectors, or an error."""
         out = [file for file in self._files if not file.missing]
         self._files = [file for file in self._files if file.missing]
         return [self._embedded(file) for file in out]

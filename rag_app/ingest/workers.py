@@ -1,6 +1,6 @@
-"""PDFs are read by other processes and parsed in threads, while this one embeds and writes.
+"""Reading PDFs in other processes and parsing in threads, while this one embeds and writes.
 
-A crash of a PDF library ends its process (``pipelines.isolated``), and costs its file.
+When a PDF library crashes its process (``pipelines.isolated``), only that file fails.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from pipelines.isolated import Reading, Stopper, read_file
 from rag_app.ingest.parsing import Chunking, Parsed, parse_read
 
 Outcome = Parsed | RagError
-_AHEAD = 1  # parsed files kept waiting per worker, so that memory stays flat
+_MAX_AHEAD_FILES = 1  # parsed files kept waiting per worker, so that memory stays flat
 
 
 def parse_all(
     paths: Iterable[Path], chunking: Chunking, workers: int, reading: Reading | None = None
 ) -> Iterator[tuple[Path, Outcome]]:
-    """Yield each file with what it was parsed to, or the error, in the order given.
+    """Yield each file with the result of parsing it, or the error, in the order given.
 
     Args:
         paths: the files.
-        chunking: what decides their nodes.
+        chunking: how they are cut into nodes.
         workers: processes that read at the same time; 0: one, while nothing else is done.
         reading: limits and passwords.
     """
@@ -42,7 +42,7 @@ def parse_all(
 def parse_file(
     path: Path, chunking: Chunking, reading: Reading, stopper: Stopper | None = None
 ) -> Outcome:
-    """Return what one file is parsed to, or the error."""
+    """Return the result of parsing one file, or the error."""
     try:
         return parse_read(read_file(path, chunking.reader, reading, stopper), chunking)
     except RagError as error:
@@ -55,14 +55,14 @@ def parse_file(
 
 
 class _Pool:
-    """Threads that each have one file read at a time, and parse it."""
+    """Threads that each read one file at a time in another process, and parse it."""
 
     def __init__(self, chunking: Chunking, workers: int, reading: Reading) -> None:
         self._chunking, self._reading = chunking, reading
         self._tasks: Queue[tuple[int, Path] | None] = Queue()
         self._done: dict[int, Outcome] = {}
         self._ready = threading.Condition()
-        self._room = threading.Semaphore(workers * _AHEAD)
+        self._room = threading.Semaphore(workers * _MAX_AHEAD_FILES)
         self._stopper = Stopper()
         self._stopped = False
         self._threads = [threading.Thread(target=self._serve, daemon=True) for _ in range(workers)]

@@ -1,4 +1,4 @@
-"""Pieces that somebody writes for the passages that have none: resumable, a batch at a time."""
+"""Writing pieces for passages without any, by a language model: resumable, in batches."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from rag_app.ingest.parsing import count_terms
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
 
 _log = logging.getLogger(__name__)
-_AT_A_TIME = 16  # passages between two transactions: so much is lost at most
+_MAX_BATCH_PASSAGES = 16  # passages between two transactions: so much is lost at most
 Told = Callable[[str, Literal["pieces"], int, int], None]
 
 
 class Written(Protocol):
-    """What was written of one passage, or why nothing was."""
+    """The pieces that were written for one passage, or the error."""
 
     @property
     def passage_id(self) -> str:
@@ -34,7 +34,7 @@ class Written(Protocol):
 
     @property
     def error(self) -> RagError | None:
-        """What failed."""
+        """The error; None where the pieces were written."""
         ...
 
 
@@ -43,13 +43,13 @@ PieceWriter = Callable[[Sequence[BaseNode]], Iterable[Written]]
 
 @dataclass
 class PiecesReport:
-    """What became of the passages that had no pieces.
+    """The result of writing pieces.
 
     Attributes:
         written: how many pieces were written.
-        failed: how many passages still have none, by file; the next run tries again.
+        failed: how many passages still have none, by file; the next run retries.
         errors: the first error of each file.
-        dropped: how many pieces went because their passages changed, by file.
+        dropped: how many pieces were removed because their passages changed, by file.
     """
 
     written: int = 0
@@ -70,9 +70,9 @@ def write_pieces(
     piece_writer: PieceWriter,
     told: Told | None = None,
 ) -> PiecesReport:
-    """Let ``piece_writer`` write pieces for every passage that has none.
+    """Write pieces with ``piece_writer`` for every passage that has none.
 
-    What fails leaves the rest of its file usable, and is written by the next run.
+    A failure leaves the rest of the file usable; the next run writes the missing pieces.
     """
     report = PiecesReport()
     with store.snapshot() as snapshot:
@@ -80,8 +80,8 @@ def write_pieces(
     for source in sources:
         document, bare = _without_pieces(store, source)
         name = source.names[0] if source.names else source.document_id
-        for start in range(0, len(bare), _AT_A_TIME):
-            batch = bare[start : start + _AT_A_TIME]
+        for start in range(0, len(bare), _MAX_BATCH_PASSAGES):
+            batch = bare[start : start + _MAX_BATCH_PASSAGES]
             pieces = _pieces(piece_writer(batch), name, report)
             _extend(writer, config, embedder, source, document, pieces)
             report.written += len(pieces)

@@ -382,7 +382,7 @@ def test_a_folder_of_the_user_that_is_named_as_the_cache_is_left_as_it_is(
     mine = put(place, name)
     place.chmod(0o755)
     cache = IndexCache(place, limit_mb=0)
-    with pytest.raises(StoreError, match="holds other files"):
+    with pytest.raises(StoreError, match="holds other things"):
         cache.prepare()
     assert (cache.entries(), cache.trim(), cache.clear()) == ([], [], ([], []))
     assert mine.read_text() == "x"

@@ -298,7 +298,7 @@ def test_a_file_that_is_too_deep_too_large_or_no_toml_is_one_error(clean: Path, 
         ('stratgy = "bm25"', ["rag.toml: stratgy", "did you mean strategy?"]),
         ('llm = "gpt-4"', ["rag.toml: llm", "openai:MODEL", "like:MODEL"]),
         ("parent_size = 100", ["child_sizes", "parent_size 100"]),
-        ("window = ", ["rag.toml", "does not read", "TOML"]),
+        ("window = ", ["rag.toml", "cannot be read", "TOML"]),
         ('llm_base_url = "ftp://x"', ["rag.toml: llm_base_url", "http://"]),
     ],
 )
@@ -341,7 +341,7 @@ def test_a_missing_config_file_that_was_named_raises(tmp_path: Path) -> None:
 
 
 def test_an_unknown_argument_raises() -> None:
-    with pytest.raises(ConfigError, match="argument: stratagy is no setting"):
+    with pytest.raises(ConfigError, match="argument: stratagy is not a setting"):
         load_settings(stratagy="bm25")
 
 

@@ -235,4 +235,4 @@ def test_an_index_with_a_destroyed_page_of_its_database_is_whole_again(
         else:
             left = [file for file in report.files if file.outcome == "left_out"]
             assert left
-            assert all("its name does not read" in file.reason for file in left)
+            assert all("its name cannot be read" in file.reason for file in left)

@@ -35,7 +35,7 @@ class Recorded(HashEmbedding):
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag_app.ingest.waiting.MIN_TEXTS", 8)
-    monkeypatch.setattr("rag_app.ingest.embedding._AT_A_TIME", 4)
+    monkeypatch.setattr("rag_app.ingest.embedding._MAX_BATCH_TEXTS", 4)
 
 
 @pytest.fixture

@@ -174,7 +174,7 @@ def test_a_child_that_leads_nowhere_is_refused(store: Store) -> None:
 
 def test_a_vector_for_an_unknown_node_is_refused(store: Store) -> None:
     content = prepared("/a.pdf", ["Dogs run."])
-    with store.writer() as writer, pytest.raises(StoreError, match="no node here"):
+    with store.writer() as writer, pytest.raises(StoreError, match="not a node of this content"):
         writer.put(replace(content, terms={"unknown": {"a": 1}}))
 
 
