@@ -91,7 +91,7 @@ class NodeReader:
     def row_shares(self, node_ids: Sequence[str]) -> dict[str, float]:
         """Return what is noted of the rows of tables in passages, by id; 0 is left out."""
         found = {}
-        for values in self._rows(_PLACES, node_ids):
+        for values in self._rows(_SPAN_COLUMNS, node_ids):
             self._check_node(values)
             extra = json.loads(values[12] or "{}")
             if share := extra.get("set", {}).get(ROW_SHARE):
