@@ -120,13 +120,12 @@ def _throughput(result: Mapping[str, Any]) -> str:
             f"{result[name]['ratio']:.2f}×",
             f"{result[name]['one_at_a_time_cores']:.2f}",
             f"{result[name]['eight_at_once_cores']:.2f}",
-            f"{result[name]['eight_at_once_computing']:.2f}",
             f"{result[name]['two_processes_per_s']:.1f}",
         ]
         for name in ("retrieve", "answer")
     ]
     head = ["", "one at a time, /s", "eight at once, /s", "ratio", "cores busy, one", "eight"]
-    head += ["share of time inside the gate", "two processes, /s"]
+    head += ["two processes, /s"]
     note = f"Resident while answering: {result['resident_mb']:,.0f} MB."
     return f"**Throughput**\n\n{markdown(head, rows)}\n\n{note}"
 

@@ -8,9 +8,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,6 @@ from llama_index.core.schema import QueryBundle
 
 from benchmarks.measure import median, pss_mb, timed
 from benchmarks.synthetic import DIMENSION, KINDS, RandomEmbedding, build, words
-from rag_app.query_gate import query_gate
 
 QUERIES = 40
 AT_ONCE = 8
@@ -164,63 +162,29 @@ def _against_simple(rows: int) -> dict[str, Any]:
 
 
 def throughput(index_path: Path, questions: Sequence[str]) -> dict[str, Any]:
-    """Return questions per second one at a time and eight at once, and how busy the cores were.
-
-    ``eight_at_once_computing`` is the share of the time in which some thread was inside the gate
-    to compute in Python: at 1 no thread of the process could have computed more.
-    """
+    """Return questions per second one at a time and eight at once, and how busy the cores were."""
     from rag_app import Index
 
     index = Index.open(index_path)
     found = {}
-    with _timed_gate() as held:
-        for name, ask in (
-            ("retrieve", index.as_retriever().retrieve),
-            ("answer", index.as_query_engine().query),
-        ):
-            for question in questions[:3]:
-                ask(question)
-            single = _rate(ask, questions, 1)
-            held.clear()
-            many = _rate(ask, questions, AT_ONCE)
-            found[name] = {
-                "one_at_a_time_per_s": single[0],
-                "one_at_a_time_cores": single[1],
-                "eight_at_once_per_s": many[0],
-                "eight_at_once_cores": many[1],
-                "eight_at_once_computing": sum(held) * many[0] / len(questions),
-                "ratio": many[0] / single[0],
-            }
+    for name, ask in (
+        ("retrieve", index.as_retriever().retrieve),
+        ("answer", index.as_query_engine().query),
+    ):
+        for question in questions[:3]:
+            ask(question)
+        single, many = _rate(ask, questions, 1), _rate(ask, questions, AT_ONCE)
+        found[name] = {
+            "one_at_a_time_per_s": single[0],
+            "one_at_a_time_cores": single[1],
+            "eight_at_once_per_s": many[0],
+            "eight_at_once_cores": many[1],
+            "ratio": many[0] / single[0],
+        }
     found["resident_mb"] = pss_mb()
     found["peak_mb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     index.close()
     return found
-
-
-@contextmanager
-def _timed_gate() -> Iterator[list[float]]:
-    """Yield the seconds of each stay inside the gate."""
-    held: list[float] = []
-    real = query_gate._lock
-
-    class Timed:
-        since = 0.0
-
-        def acquire(self, timeout: float) -> bool:
-            taken = real.acquire(timeout=timeout)
-            if taken:
-                self.since = time.perf_counter()
-            return taken
-
-        def release(self) -> None:
-            held.append(time.perf_counter() - self.since)
-            real.release()
-
-    query_gate._lock = Timed()  # type: ignore[assignment]
-    try:
-        yield held
-    finally:
-        query_gate._lock = real
 
 
 def serve(index_path: Path, questions: Sequence[str], what: str, seconds: float) -> float:

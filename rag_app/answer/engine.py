@@ -40,7 +40,6 @@ from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
 from rag_app.answer.tracing import atraced_synthesis, traced_retrieval, traced_synthesis
 from rag_app.models.usage import metered
-from rag_app.query_gate import query_gate
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
 from rag_app.store.protocol import Store
@@ -245,8 +244,7 @@ class CitedQueryEngine(BaseQueryEngine):
     def _plan(self, asked: _QuestionState) -> Plan:
         question = asked.query.query_str
         scale = self._similarity.on_reference_scale if self._similarity is not None else None
-        with query_gate.entered():
-            return make_plan(question, asked.found, asked.evidence, self._thresholds, scale)
+        return make_plan(question, asked.found, asked.evidence, self._thresholds, scale)
 
     def _generation(self, plan: Plan, asked: _QuestionState) -> Generation | None:
         if self._llm is None or plan.verdict != "answer":
@@ -264,12 +262,11 @@ class CitedQueryEngine(BaseQueryEngine):
         if plan.verdict == "other_language":
             return compose.other_language(plan.question, plan.passages, asked.evidence, messages)
         similarity = self._similarity if plan.meaning_voted else None
-        with query_gate.entered():
-            best = rank_sentences(
-                plan.question, plan.passages, plan.sentences, plan.weights, similarity
-            )
-            chosen = best_sentences(best, self._max_sentences)
-            return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
+        best = rank_sentences(
+            plan.question, plan.passages, plan.sentences, plan.weights, similarity
+        )
+        chosen = best_sentences(best, self._max_sentences)
+        return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
 
     def _finish(self, answer: Answer, asked: _QuestionState) -> Answer:
         asked.watch.lap("answer")

@@ -10,7 +10,6 @@ from llama_index.core.base.embeddings.base import BaseEmbedding
 
 from pipelines.errors import EmbeddingError, RagError
 from rag_app.models.embedding.known import find_by_name
-from rag_app.query_gate import query_gate
 
 # What cosine unrelated texts have differs by model: near 0 for some, .8 for others.
 # The thresholds of a refusal were chosen with one at this floor.
@@ -70,9 +69,8 @@ class SentenceSimilarity:
     def _cosines(self, questions: Sequence[str], texts: Sequence[str]) -> Vectors:
         """Return cosines, shape (questions, texts)."""
         try:
-            with query_gate.released():
-                queries = [self._model.get_query_embedding(question) for question in questions]
-                found = self._model.get_text_embedding_batch(list(texts))
+            queries = [self._model.get_query_embedding(question) for question in questions]
+            found = self._model.get_text_embedding_batch(list(texts))
         except RagError:
             raise
         except Exception as error:

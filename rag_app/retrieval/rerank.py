@@ -12,7 +12,6 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.errors import ConfigError, RetrievalError, StoreError
-from rag_app.query_gate import query_gate
 from rag_app.retrieval.evidence import HIDDEN_KEYS
 from rag_app.retrieval.result import Degraded
 
@@ -74,8 +73,7 @@ def rerank(
     for processor in processors:
         name = type(processor).__name__
         try:
-            with query_gate.released():
-                found = processor.postprocess_nodes(_copies(current), query_bundle=query)
+            found = processor.postprocess_nodes(_copies(current), query_bundle=query)
             current = _checked(found, current)
         except (ConfigError, StoreError):
             raise

@@ -21,7 +21,6 @@ from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
 from pipelines.quantities import asks_for_quantity
 from rag_app import bounds
 from rag_app.bounds import shown
-from rag_app.query_gate import query_gate
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
 from rag_app.retrieval.candidates import CandidateList, read_candidates
 from rag_app.retrieval.catalogue import Catalogues
@@ -174,7 +173,7 @@ class StrategyRetriever(BaseRetriever):
                 index is wrong.
             RetrievalError: all arms failed, or one did and the retriever is strict.
         """
-        with query_gate.entered(), QuerySession(self.stores) as session:
+        with QuerySession(self.stores) as session:
             return self.retrieve_in(session, query)
 
     def retrieve_in(self, session: QuerySession, query: QueryType) -> RetrievalResult:
@@ -184,22 +183,20 @@ class StrategyRetriever(BaseRetriever):
             session: of this retriever's ``stores``; it stays open.
             query: the question.
         """
-        with query_gate.entered():
-            return self._search(_bundle(query), self._views(session))
+        return self._search(_bundle(query), self._views(session))
 
     def explain(self, query: QueryType, *, top: int = 10) -> Explanation:
         """Return why a query finds what it finds: the first ``top`` of every list.
 
         Raises: as :meth:`retrieve_detailed`.
         """
-        with query_gate.entered(), QuerySession(self.stores) as session:
+        with QuerySession(self.stores) as session:
             return self.explain_in(session, query, top=top)
 
     def explain_in(self, session: QuerySession, query: QueryType, *, top: int = 10) -> Explanation:
         """Do the same as :meth:`explain`, reading in a session of this retriever's ``stores``."""
-        with query_gate.entered():
-            found = self._search(_bundle(query), self._views(session))
-            return explanation_of(found, self._k, top)
+        found = self._search(_bundle(query), self._views(session))
+        return explanation_of(found, self._k, top)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return list(self.retrieve_detailed(query_bundle).nodes)
@@ -280,8 +277,7 @@ class StrategyRetriever(BaseRetriever):
         if self._query_generator is None:
             return [question], []
         try:
-            with query_gate.released():
-                generated = self._query_generator(question)
+            generated = self._query_generator(question)
             return all_queries(question, generated), []
         except Exception as error:
             if self._strict or isinstance(error, ConfigError):

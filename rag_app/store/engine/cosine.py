@@ -12,14 +12,12 @@ import os
 from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rag_app.query_gate import query_gate
 from rag_app.store.array_types import Bools, Ints, Vector
 from rag_app.store.engine.ranking import Scored, best_of, leading
 from rag_app.store.engine.segments import VectorSegment
@@ -28,7 +26,6 @@ Floats = npt.NDArray[np.float64]
 Q = TypeVar("Q")
 N = TypeVar("N", bound=np.generic)
 _CORES = os.cpu_count() or 1  # counting them takes a tenth of the time of a product
-_MIN_RELEASE_ROWS = 4096  # a product of so many takes a tenth of a millisecond
 _MAX_GATHERED_SHARE = 0.25  # of rows that are selected: fewer are gathered before the product
 
 
@@ -200,14 +197,13 @@ def _candidates(one: _Pass, least: float) -> Ints:
 
 
 def _product(vectors: _VectorRows[Q], query: Q) -> Vector:
-    """Return the score of each row with a query; other queries may compute meanwhile."""
+    """Return the score of each row with a query."""
     rows = len(vectors)
     found = np.empty(rows, np.float32)
-    with query_gate.released() if rows >= _MIN_RELEASE_ROWS else nullcontext():
-        if rows <= vectors.share:
-            vectors.scores(query, found)
-        else:
-            _share_out(vectors, query, found)
+    if rows <= vectors.share:
+        vectors.scores(query, found)
+    else:
+        _share_out(vectors, query, found)
     return found
 
 

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import threading
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from pipelines.errors import EmbeddingError
 from rag_app.answer.similarity import REFERENCE_MODEL, SentenceSimilarity
-from rag_app.query_gate import query_gate
 from tests.support.embedding import HashEmbedding
 
 
@@ -24,24 +20,6 @@ def test_no_sentence_needs_no_model():
 def test_a_failing_model_is_our_error():
     with pytest.raises(EmbeddingError, match="on purpose"):
         SentenceSimilarity(HashEmbedding(fail_after=0))("x", ["y"])
-
-
-def test_answers_that_wait_for_the_model_let_others_compute():
-    waiting = threading.Barrier(2)
-
-    class Slow(HashEmbedding):
-        def _get_query_embedding(self, query):
-            waiting.wait(5)
-            return super()._get_query_embedding(query)
-
-    similarity = SentenceSimilarity(Slow())
-
-    def answer(question):
-        with query_gate.entered():
-            return similarity(question, ["pump blue"])
-
-    with ThreadPoolExecutor(2) as pool:
-        assert len(list(pool.map(answer, ["blue pump"] * 2))) == 2
 
 
 class Crowded(HashEmbedding):

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.query_gate import query_gate
 from rag_app.store.engine import cosine
 from rag_app.store.engine.cosine import DenseIndex, rounding_bound
 from rag_app.store.engine.ranking import Scored
@@ -118,26 +117,6 @@ def test_a_product_shared_among_cores_gives_the_same(
     monkeypatch.setattr("rag_app.store.engine.cosine.FullVectors.share", 10)
     monkeypatch.setattr(cosine, "_CORES", cores)
     assert DenseIndex([(held, None)]).search(query).best(10, None) == small
-
-
-@pytest.mark.parametrize(("least", "lent"), [(4, True), (5, False)])
-def test_a_query_releases_the_gate_during_a_product_of_many_rows_only(
-    monkeypatch: pytest.MonkeyPatch, least: int, lent: bool
-) -> None:
-    held = segment([1, 2, 3, 4], np.random.default_rng(4))
-    mine = []
-    real = cosine.FullVectors.scores
-
-    def scores(self: cosine.FullVectors, unit: np.ndarray, out: np.ndarray) -> None:
-        mine.append(query_gate.is_mine)
-        real(self, unit, out)
-
-    monkeypatch.setattr(cosine.FullVectors, "scores", scores)
-    monkeypatch.setattr(cosine, "_MIN_RELEASE_ROWS", least)
-    with query_gate.entered():
-        DenseIndex([(held, None)]).search(held.matrix[0]).best(2, None)
-        assert query_gate.is_mine
-    assert mine == [not lent]
 
 
 @pytest.mark.parametrize("dimension", [8, 384, 1536])
