@@ -38,7 +38,7 @@ warnings, progress, errors) to stderr. With `--json` stdout holds JSON only: see
 | 0 | done; for `ask`: answered |
 | 1 | an error: one line on stderr says what, which file, and what to do |
 | 2 | wrong usage: options that do not exist or do not go together |
-| 3 | `ask`: refused: the documents do not say, or none is in the question's language |
+| 3 | `ask`: not answered: the documents do not say (the closest passages are shown) |
 | 130 | interrupted by Ctrl-C; what was finished is kept (a second Ctrl-C ends at once) |
 | 143, 129 | the same by SIGTERM, or because the terminal was closed (SIGHUP) |
 | 141 | whoever read stdout has gone (`rag search … \\| head -1`) |

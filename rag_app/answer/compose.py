@@ -1,4 +1,4 @@
-"""Answers that need no language model: refusals, and verbatim sentences."""
+"""Answers that need no language model: refusals, closest passages, verbatim sentences."""
 
 from __future__ import annotations
 
@@ -9,23 +9,118 @@ from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
 from rag_app.answer.evidence import Evidence
 from rag_app.answer.extractive import RankedSentence
 from rag_app.answer.prompts import Messages, fill, in_language
+from rag_app.answer.quotes import label_of
 from rag_app.answer.refusal import documents_languages
 from rag_app.answer.response import (
     Answer,
     AnswerSentence,
     CitedQuote,
+    ClosestPassage,
     ContextItem,
     ContextReport,
     Quote,
+    UnreadPages,
     Usage,
 )
-from rag_app.passages import Passage
+from rag_app.passages import Passage, Sentence
+
+# Pages without a text layer are named for so many files; a line for each of many helps nobody.
+MAX_UNREAD_FILES = 5
 
 
-def refused(question: str, messages: Messages) -> Answer:
-    """Return the answer that the documents do not say."""
-    text = in_language(messages.refused, language_name(question))
-    return Answer(response=fill(text), question=question, outcome="refused")
+def refused(question: str, messages: Messages, evidence: Evidence) -> Answer:
+    """Return the answer that the documents do not say; pages that nobody could read are named."""
+    language = language_name(question)
+    unread = evidence.unread_pages()
+    text = [fill(in_language(messages.refused, language)), _unread(unread, messages, language)]
+    return Answer(
+        response="\n".join(filter(None, text)),
+        question=question,
+        outcome="refused",
+        unread_pages=unread,
+    )
+
+
+def closest(
+    question: str,
+    passages: Sequence[Passage],
+    groups: Sequence[Sequence[Sentence]],
+    evidence: Evidence,
+    messages: Messages,
+) -> Answer:
+    """Return what is nearest to the question, which is no answer.
+
+    Args:
+        question: as it was asked.
+        passages: what was retrieved.
+        groups: the sentences to show, of one passage each, nearest passage first.
+        evidence: pages to check them on.
+        messages: what the reader is told.
+    """
+    language = language_name(question)
+    book = CitationBook(passages, evidence)
+    near = [_closest(book, passages, group) for group in groups]
+    unread = evidence.unread_pages()
+    text = [
+        fill(in_language(messages.closest, language)),
+        *map(_as_text, near),
+        _unread(unread, messages, language),
+    ]
+    return Answer(
+        response="\n\n".join(filter(None, text)),
+        question=question,
+        outcome="closest",
+        closest=near,
+        unread_pages=unread,
+        usage=Usage(context=_all_read(passages, evidence)),
+    )
+
+
+def _closest(
+    book: CitationBook, passages: Sequence[Passage], group: Sequence[Sentence]
+) -> ClosestPassage:
+    at = group[0].passage
+    passage = passages[at]
+    lines = [book.quote(at, one.start, one.end) for one in sorted(group, key=lambda s: s.start)]
+    # The best line comes first in its group: its page is the passage's.
+    best = book.quote(at, group[0].start, group[0].end)
+    page = next(iter([*best.pages, *passage.pages]), None)
+    return ClosestPassage(
+        origin=passage.origin,
+        file=passage.file,
+        path=passage.path,
+        page=page,
+        page_label=label_of(page, book.pages(at), passage),
+        pages=sorted({number for line in lines for number in line.pages}) or list(passage.pages),
+        heading=passage.heading,
+        lines=lines,
+    )
+
+
+def _as_text(near: ClosestPassage) -> str:
+    place = near.file if near.page is None else f"{near.file}, p. {near.page}"
+    head = f"{place}: {near.heading}" if near.heading else place
+    return "\n".join([head, *(f"  {' '.join(line.text.split())}" for line in near.lines)])
+
+
+def _unread(unread: Sequence[UnreadPages], messages: Messages, language: str) -> str:
+    """Return a line that names the pages without a text layer; ``""`` where there are none."""
+    if not unread:
+        return ""
+    named = [f"{one.file}, p. {_ranges(one.pages)}" for one in unread[:MAX_UNREAD_FILES]]
+    more = ["…"] if len(unread) > MAX_UNREAD_FILES else []
+    return fill(in_language(messages.unread_pages, language), pages="; ".join([*named, *more]))
+
+
+def _ranges(pages: Sequence[int]) -> str:
+    """Return numbers of pages in short: 1, 2, 3 and 7 are "1-3, 7"."""
+    runs: list[list[int]] = []
+    for page in sorted(pages):
+        if runs and page == runs[-1][-1] + 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
 def other_language(

@@ -23,7 +23,7 @@ from pipelines.cleaning import without_sequences
 from pipelines.errors import ConfigError
 from rag_app.answer import compose
 from rag_app.answer.evidence import Evidence, IndexEvidence, NoEvidence
-from rag_app.answer.extractive import best_sentences, rank_sentences
+from rag_app.answer.extractive import best_sentences, closest_passages, rank_sentences
 from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import (
     DetailedRetriever,
@@ -247,7 +247,8 @@ class CitedQueryEngine(BaseQueryEngine):
         return make_plan(question, asked.found, asked.evidence, self._thresholds, scale)
 
     def _generation(self, plan: Plan, asked: _QuestionState) -> Generation | None:
-        if self._llm is None or plan.verdict != "answer":
+        # With a model the model decides: only a search that found nothing is not sent to it.
+        if self._llm is None or not plan.passages:
             return None
         # What a question without a model need not load.
         from rag_app.answer.written.generation import Generation
@@ -256,15 +257,22 @@ class CitedQueryEngine(BaseQueryEngine):
         return Generation(self._llm, plan, asked.evidence, self._prompts, self._limits, first_words)
 
     def _without_model(self, plan: Plan, asked: _QuestionState) -> Answer:
+        answer = self._decided(plan, asked)
+        return replace(answer, decision=plan.decision, metadata=None)
+
+    def _decided(self, plan: Plan, asked: _QuestionState) -> Answer:
         messages = self._prompts.messages
-        if plan.verdict == "refuse":
-            return compose.refused(plan.question, messages)
+        if plan.verdict == "refused":
+            return compose.refused(plan.question, messages, asked.evidence)
         if plan.verdict == "other_language":
             return compose.other_language(plan.question, plan.passages, asked.evidence, messages)
         similarity = self._similarity if plan.meaning_voted else None
         best = rank_sentences(
             plan.question, plan.passages, plan.sentences, plan.weights, similarity
         )
+        if plan.verdict == "closest":
+            groups = closest_passages(best)
+            return compose.closest(plan.question, plan.passages, groups, asked.evidence, messages)
         chosen = best_sentences(best, self._max_sentences)
         return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from pathlib import PurePath
 from typing import Protocol
 
 from llama_index.core.schema import MetadataMode
@@ -10,9 +11,10 @@ from llama_index.core.schema import MetadataMode
 from pipelines.page_map import Page
 from pipelines.sentence_table import SentenceTable
 from pipelines.text import language_name
+from rag_app.answer.response import UnreadPages
 from rag_app.passages import Passage
 from rag_app.store import idf
-from rag_app.store.protocol import Snapshot
+from rag_app.store.protocol import Snapshot, SourceInfo
 
 # For naming the documents' languages: the beginnings of a few of them.
 _SAMPLE_SOURCES = 8
@@ -50,6 +52,10 @@ class Evidence(Protocol):
         """Tell whether the embedding model knows more than one language."""
         ...
 
+    def unread_pages(self) -> list[UnreadPages]:
+        """Return the pages without a text layer, by file (none: none, or not known)."""
+        ...
+
 
 class NoEvidence:
     """Evidence for passages of which nothing else is known (a retriever of the user's own)."""
@@ -80,6 +86,10 @@ class NoEvidence:
     def is_multilingual(self) -> bool:
         """Return True: nothing is claimed of a model that is not known."""
         return True
+
+    def unread_pages(self) -> list[UnreadPages]:
+        """Return nothing: not known."""
+        return []
 
 
 class IndexEvidence:
@@ -163,6 +173,15 @@ class IndexEvidence:
                 return True
         return False
 
+    def unread_pages(self) -> list[UnreadPages]:
+        """Return the pages without a text layer of the files in all indexes."""
+        return [
+            UnreadPages(_file_of(source), list(source.pages_without_text))
+            for snapshot in self._snapshots.values()
+            for source in snapshot.sources()
+            if source.pages_without_text
+        ]
+
     def _snapshot_of(self, passage: Passage) -> Snapshot | None:
         if not passage.document_id or passage.start is None:
             return None
@@ -180,6 +199,10 @@ class IndexEvidence:
             return ""
         node = snapshot.nodes(passage.node_ids[:1]).get(passage.node_ids[0])
         return node.get_content(metadata_mode=MetadataMode.NONE) if node is not None else ""
+
+
+def _file_of(source: SourceInfo) -> str:
+    return PurePath(source.names[0]).name if source.names else source.document_id
 
 
 def _word_kind(snapshot: Snapshot) -> str | None:

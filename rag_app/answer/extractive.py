@@ -22,6 +22,9 @@ RANK_CONSTANT = 5
 MEANING_CANDIDATES = 32
 # Share of the first sentence's score below which a further one is beside the point.
 NEARLY_AS_GOOD = 0.75
+# Of passages that are shown where nothing answers the question.
+MAX_CLOSEST_PASSAGES = 3
+MAX_CLOSEST_LINES = 2
 
 # Only matched at an edge: searched for, it would look at each run once from each of its places.
 _EDGE_NUMBER = re.compile(r"\W*+\d{1,4}\b\W*+")
@@ -77,6 +80,19 @@ def best_sentences(ranked: Sequence[RankedSentence], most: int) -> list[RankedSe
     """Return the first sentences, as far as they are nearly as good as the very first."""
     near = (one for one in ranked[:most] if one.score >= NEARLY_AS_GOOD * ranked[0].score)
     return list(near)
+
+
+def closest_passages(ranked: Sequence[RankedSentence]) -> list[list[Sentence]]:
+    """Return the best sentences of the passages that have them, nearest passage first.
+
+    The first sentence of each group is its best.
+    """
+    groups: dict[int, list[Sentence]] = {}
+    for one in ranked:
+        group = groups.setdefault(one.sentence.passage, [])
+        if len(group) < MAX_CLOSEST_LINES:
+            group.append(one.sentence)
+    return list(groups.values())[:MAX_CLOSEST_PASSAGES]
 
 
 def _worth_quoting(

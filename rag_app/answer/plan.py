@@ -10,7 +10,16 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 
 from pipelines.text import content_words, search_terms
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.refusal import Scale, Signals, Thresholds, Verdict, signals, verdict
+from rag_app.answer.refusal import (
+    Scale,
+    Signals,
+    Thresholds,
+    Verdict,
+    decision_of,
+    signals,
+    verdict,
+)
+from rag_app.answer.response import Decision
 from rag_app.models.usage import Meter
 from rag_app.passages import Passage, Sentence, passages_of, sentences_of
 from rag_app.session import QuerySession
@@ -69,6 +78,7 @@ class Plan:
         weights: IDF weight of each search term of the question.
         signals: what the verdict rests on.
         verdict: whether to answer.
+        decision: score and thresholds behind it; ``None`` where nothing was found.
     """
 
     question: str
@@ -78,6 +88,7 @@ class Plan:
     weights: dict[str, float]
     signals: Signals
     verdict: Verdict
+    decision: Decision | None
 
     @property
     def meaning_voted(self) -> bool:
@@ -106,6 +117,7 @@ def make_plan(
         weights=_only(weights, set(search_terms(question))),
         signals=measured,
         verdict=verdict(question, measured, passages, evidence, thresholds),
+        decision=decision_of(measured, thresholds) if passages else None,
     )
 
 

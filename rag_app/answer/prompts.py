@@ -49,6 +49,8 @@ class Messages(_Part):
     """What the reader is told, by language; ``default`` serves all others."""
 
     refused: dict[str, str]
+    closest: dict[str, str]
+    unread_pages: dict[str, str]
     other_language: dict[str, str]
     languages: dict[str, dict[str, str]] = {}
 
@@ -67,7 +69,13 @@ _PLACES: dict[tuple[str, str], tuple[set[str], set[str]]] = {
     ("pieces", "questions_system"): ({"language", "count", "fence"}, set()),
     ("pieces", "user"): ({"language", "count", "fence", "passages"}, {"passages"}),
 }
-_MESSAGE_PLACES = {"question_language", "documents_language"}
+# The same of each message.
+_MESSAGE_PLACES: dict[str, tuple[set[str], set[str]]] = {
+    "refused": (set(), set()),
+    "closest": (set(), set()),
+    "unread_pages": ({"pages"}, {"pages"}),
+    "other_language": ({"question_language", "documents_language"}, set()),
+}
 
 
 class Prompts(_Part):
@@ -82,12 +90,12 @@ class Prompts(_Part):
     def _places_are_known(self) -> Prompts:
         for (part, name), (allowed, needed) in _PLACES.items():
             _check_places(f"{part}.{name}", getattr(getattr(self, part), name), allowed, needed)
-        for name in ("refused", "other_language"):
+        for name, (allowed, needed) in _MESSAGE_PLACES.items():
             texts: dict[str, str] = getattr(self.messages, name)
             if "default" not in texts:
                 raise ValueError(f"messages.{name} has no default")
             for language, text in texts.items():
-                _check_places(f"messages.{name}.{language}", text, _MESSAGE_PLACES, set())
+                _check_places(f"messages.{name}.{language}", text, allowed, needed)
         return self
 
 

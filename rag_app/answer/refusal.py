@@ -10,16 +10,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Literal
 
 from pipelines.text import language_name, normalise, script_of, search_terms
 from rag_app.answer.evidence import Evidence
+from rag_app.answer.response import Decision
 from rag_app.answer.support import share
 from rag_app.passages import Passage, Sentence
 
-Verdict = Literal["answer", "refuse", "other_language"]
+Verdict = Literal["answered", "closest", "refused", "other_language"]
 Scale = Callable[[float], float]
 
 # Sentences in a row, about a paragraph.
@@ -51,6 +52,7 @@ class Thresholds:
     least_by_characters: float = 0.63
     meaning: float = 1.5
     least_with_meaning: float = 1.1
+    closest_share: float = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +153,29 @@ def verdict(
         thresholds: as chosen on data.
     """
     if passages and is_answerable(measured, thresholds):
-        return "answer"
-    return "other_language" if _is_foreign(question, measured, passages, evidence) else "refuse"
+        return "answered"
+    if _is_foreign(question, measured, passages, evidence):
+        return "other_language"
+    near = bool(passages) and is_near(measured, thresholds)
+    return "closest" if near else "refused"
+
+
+def is_near(measured: Signals, thresholds: Thresholds) -> bool:
+    """Tell whether the passages are worth showing, though they do not answer."""
+    least = thresholds.closest_share * least_of(measured, thresholds)
+    return measured.has_words and score_of(measured, thresholds) >= least
+
+
+def decision_of(measured: Signals, thresholds: Thresholds) -> Decision:
+    """Return what a verdict rests on, for the reader."""
+    least = least_of(measured, thresholds)
+    named = {name: value for name, value in asdict(measured).items() if value is not None}
+    return Decision(
+        score=round(score_of(measured, thresholds), 4),
+        answer_from=least,
+        closest_from=thresholds.closest_share * least,
+        signals={name: round(float(value), 4) for name, value in named.items()},
+    )
 
 
 def _is_foreign(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from llama_index.core.base.response.schema import Response
 
-Outcome = Literal["answered", "refused", "other_language"]
+Outcome = Literal["answered", "closest", "refused", "other_language"]
 Mode = Literal["extractive", "llm"]
 Support = Literal["quoted", "supported", "unsupported"]
 MAX_REPR_CHARACTERS = 80
@@ -63,6 +63,60 @@ class Citation:
     page_label: str | None
     pages: list[int]
     quotes: list[Quote]
+
+
+@dataclass(frozen=True)
+class ClosestPassage:
+    """A passage that is near the question and does not clearly answer it.
+
+    Attributes:
+        origin: name of the index (``""`` for a single one).
+        file, path: as in :class:`Citation`.
+        page: page of its best line, from 1; ``None`` for Documents without pages.
+        page_label: that page's printed label; ``None`` when unknown.
+        pages: all pages of its lines.
+        heading: of the place in the document (``""`` when unknown).
+        lines: the sentences and rows nearest to the question, in reading order.
+    """
+
+    origin: str
+    file: str
+    path: str
+    page: int | None
+    page_label: str | None
+    pages: list[int]
+    heading: str
+    lines: list[Quote]
+
+
+@dataclass(frozen=True)
+class UnreadPages:
+    """Pages of a file without a text layer: nothing on them was searched.
+
+    Attributes:
+        file: name of the file.
+        pages: physical pages, from 1.
+    """
+
+    file: str
+    pages: list[int]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an outcome without a language model rests on.
+
+    Attributes:
+        score: how well the best sentence answers the question, 0 to 1.
+        answer_from: from this score on a question is answered.
+        closest_from: from this score on the closest passages are shown.
+        signals: what the score is made of, by name.
+    """
+
+    score: float
+    answer_from: float
+    closest_from: float
+    signals: dict[str, float]
 
 
 @dataclass(frozen=True)
@@ -205,12 +259,17 @@ class Answer(Response):
 
     Attributes:
         question: as it was asked.
-        outcome: ``answered``; ``refused``: the documents do not say;
+        outcome: ``answered``; ``closest``: nothing clearly answers the question, and what is
+            nearest to it is shown; ``refused``: the documents do not say;
             ``other_language``: no document is in the question's language.
         mode: who wrote the sentences: the documents, or a language model.
         model: name of the language model; ``None`` in extractive mode.
         sentences: of the answer; none unless ``answered``.
         citations: numbered from 1 in the order of first use; only those used.
+        closest: at most three passages, nearest first; none unless ``closest``.
+        unread_pages: pages without a text layer; none where the question is answered.
+        decision: what the outcome rests on; ``None`` where a language model decided, and
+            where nothing was found.
         degraded: parts of the retrieval that failed and were done without.
         queries: further queries that were searched (RAG-Fusion).
         usage: tokens, calls, and what was read.
@@ -223,6 +282,9 @@ class Answer(Response):
     model: str | None = None
     sentences: list[AnswerSentence] = field(default_factory=list)
     citations: list[Citation] = field(default_factory=list)
+    closest: list[ClosestPassage] = field(default_factory=list)
+    unread_pages: list[UnreadPages] = field(default_factory=list)
+    decision: Decision | None = None
     degraded: list[Any] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
@@ -264,6 +326,9 @@ class Answer(Response):
             "model": self.model,
             "sentences": [sentence.to_dict() for sentence in self.sentences],
             "citations": [asdict(citation) for citation in self.citations],
+            "closest": [asdict(passage) for passage in self.closest],
+            "unread_pages": [asdict(unread) for unread in self.unread_pages],
+            "decision": None if self.decision is None else asdict(self.decision),
             "degraded": [_plain(part) for part in self.degraded],
             "usage": self.usage.to_dict(),
             "timings_ms": dict(self.timings_ms),

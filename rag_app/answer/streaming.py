@@ -11,7 +11,17 @@ from weakref import WeakMethod
 from llama_index.core.base.response.schema import AsyncStreamingResponse, StreamingResponse
 from llama_index.core.schema import NodeWithScore
 
-from rag_app.answer.response import Answer, AnswerSentence, Citation, Mode, Outcome, Usage
+from rag_app.answer.response import (
+    Answer,
+    AnswerSentence,
+    Citation,
+    ClosestPassage,
+    Decision,
+    Mode,
+    Outcome,
+    UnreadPages,
+    Usage,
+)
 
 _UNFINISHED = "the answer is still being streamed: read response_gen to its end first"
 
@@ -90,6 +100,21 @@ class _Finished:
     def citations(self) -> list[Citation]:
         """As in :class:`Answer`."""
         return self._done().citations
+
+    @property
+    def closest(self) -> list[ClosestPassage]:
+        """As in :class:`Answer`."""
+        return self._done().closest
+
+    @property
+    def unread_pages(self) -> list[UnreadPages]:
+        """As in :class:`Answer`."""
+        return self._done().unread_pages
+
+    @property
+    def decision(self) -> Decision | None:
+        """As in :class:`Answer`."""
+        return self._done().decision
 
     @property
     def degraded(self) -> list[Any]:

@@ -113,8 +113,9 @@ def ask(
 
     Without a language model the answer is made of sentences as they stand.
 
-    Exit code 0: answered; 3: not answered, because the documents do not say; 1: an
-    error. With --questions 0 when all were done, 1 when any failed.
+    Exit code 0: answered; 3: not answered, because the documents do not say it clearly
+    (the closest passages are shown, if any is near) or at all; 1: an error. With
+    --questions 0 when all were done, 1 when any failed.
     """
     what = _what(question, pdfs, index, questions)
     _check_together(what, password=password, out=out, workers=workers, stream=stream, json=json)

@@ -99,6 +99,8 @@ class Tally:
 
     def __str__(self) -> str:
         parts = [f"{self.outcomes['answered']} answered", f"{self.outcomes['refused']} refused"]
+        if self.outcomes["closest"]:
+            parts.append(f"{self.outcomes['closest']} with only the closest passages")
         if self.outcomes["other_language"]:
             parts.append(f"{self.outcomes['other_language']} in another language")
         parts.append(f"{self.failed} failed")

@@ -12,7 +12,16 @@ _EXCERPT = 400  # characters of a passage
 
 def answer_text(out: Output, answer: Mapping[str, Any]) -> None:
     """Write the answer itself, with its citation marks."""
-    if answer["outcome"] != "answered":
+    if answer["outcome"] == "closest":
+        out.text(answer["answer"].partition("\n")[0])
+        for passage in answer["closest"]:
+            out.text()
+            heading = f": {one_line(passage['heading'])}" if passage["heading"] else ""
+            out.text(f"{place(passage)}{heading}", style="bold")
+            for line in passage["lines"]:
+                out.text(_quote(line), indent=4)
+        unread_pages(out, answer["unread_pages"])
+    elif answer["outcome"] != "answered":
         out.text(answer["answer"])
     elif answer["mode"] == "llm":
         out.text(answer["answer"], style="bold")
@@ -48,6 +57,15 @@ def _statements(out: Output, statements: Sequence[Mapping[str, Any]]) -> None:
             out.text(f"! not supported: {said} ({why})", style="yellow")
         else:
             out.text(f"{one['support']}: {said} ({'; '.join(map(one_line, one['notes']))})")
+
+
+def unread_pages(out: Output, unread: Sequence[Mapping[str, Any]]) -> None:
+    """Name the pages that were not searched, because they have no text layer."""
+    if unread:
+        out.text()
+    for one in unread:
+        pages = ", ".join(str(page) for page in one["pages"])
+        out.text(f"not searched, no text layer: {as_line(one['file'])}, page {pages}")
 
 
 def place(source: Mapping[str, Any]) -> str:
@@ -106,6 +124,8 @@ def _quote(quote: Mapping[str, Any]) -> str:
 def _origin(answer: Mapping[str, Any]) -> str:
     if answer["outcome"] == "refused":
         return "refused: the documents do not say"
+    if answer["outcome"] == "closest":
+        return "not answered: the closest passages, as they stand"
     if answer["outcome"] == "other_language":
         return "not answered: no document is in the language of the question"
     if answer["mode"] == "llm":

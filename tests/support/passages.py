@@ -15,6 +15,7 @@ from llama_index.core.schema import (
 )
 
 from pipelines.page_map import Page
+from rag_app.answer.response import UnreadPages
 from rag_app.passages import Passage
 
 
@@ -76,6 +77,7 @@ class FixedEvidence:
         self._scripts = scripts or {}
         self._languages = list(languages)
         self._multilingual = multilingual
+        self.unread: list[UnreadPages] = []
 
     def pages(self, passage: Passage) -> list[Page]:
         start, end = passage.start or 0, passage.end or 0
@@ -100,6 +102,9 @@ class FixedEvidence:
 
     def is_multilingual(self) -> bool:
         return self._multilingual
+
+    def unread_pages(self) -> list[UnreadPages]:
+        return self.unread
 
 
 def evidence_of(*pages: str, document: str = "doc", raw: Sequence[str] = ()) -> FixedEvidence:

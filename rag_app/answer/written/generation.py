@@ -20,7 +20,14 @@ from rag_app.answer.prompts import Prompts
 from rag_app.answer.response import Answer, AnswerSentence, Usage
 from rag_app.answer.written.checks import SentenceChecker
 from rag_app.answer.written.delimiters import DelimiterFilter
-from rag_app.answer.written.marks import AnswerFilter, has_words, sentences_with_marks
+from rag_app.answer.written.marks import (
+    AnswerFilter,
+    MarkedSentence,
+    has_words,
+    sentences_with_marks,
+    without_marks,
+)
+from rag_app.answer.written.refusals import says_no_answer
 from rag_app.answer.written.request import build_request
 from rag_app.models.llm.calls import ReplyStream, achat, chat, model_name
 from rag_app.models.usage import Reply
@@ -124,7 +131,7 @@ class Generation:
     def _close(self) -> str:
         last = self._filter.feed(self._delimiters.close()) + self._filter.close()
         if self._filter.refused:
-            return str(compose.refused(self._plan.question, self._prompts.messages))
+            return self._refusal().response or ""
         if not has_words(self._filter.raw):
             raise LLMServerError(
                 f"{model_name(self._llm)}: the model wrote an empty answer",
@@ -132,9 +139,15 @@ class Generation:
             )
         return last
 
+    def _refusal(self) -> Answer:
+        return compose.refused(self._plan.question, self._prompts.messages, self._evidence)
+
     def _answer(self, text: str, reply: Reply) -> Answer:
         if self._filter.refused:
-            answer = compose.refused(self._plan.question, self._prompts.messages)
+            answer = self._refusal()
+        elif says_no_answer(self._filter.raw, self._marked(), self._prompts.answer.refusal):
+            # The model's own words say more than ours; what they cite is no evidence.
+            answer = replace(self._refusal(), response=without_marks(text), metadata=None)
         else:
             sentences = self._checked(cut=reply.cut)
             answer = Answer(
@@ -157,13 +170,15 @@ class Generation:
             weights=self._evidence.idf(set(content_words(raw))),
             default_order=self._ranked,
         )
-        marked = sentences_with_marks(raw, sentence_spans, len(sent))
-        checked = [checker.check(sentence) for sentence in marked]
+        checked = [checker.check(sentence) for sentence in self._marked()]
         if cut and checked:
             last = checked[-1]
             problems = [*last.problems, CUT_OFF]
             checked[-1] = replace(last, support="unsupported", problems=problems)
         return checked
+
+    def _marked(self) -> list[MarkedSentence]:
+        return sentences_with_marks(self._filter.raw, sentence_spans, len(self._request.sent))
 
     def _renumber(self, number: int) -> int | None:
         if not 1 <= number <= len(self._request.sent):

@@ -20,6 +20,7 @@ _NUMBERS = re.compile(r"\d{1,3}(?:\s*-\s*\d{1,3})?")
 _MAX_MARK_CHARACTERS = 32
 _MAX_RANGE = 20
 _THINK, _UNTHINK = "<think>", "</think>"
+_LABELS = ("answer:", "final answer:", "response:", "回答:", "回答：", "答え:", "答え：")
 _QUOTING = " \t\n\"'`*「『“"
 
 
@@ -52,6 +53,11 @@ def numbers_of(mark: str) -> list[int]:
 def has_words(text: str) -> bool:
     """Tell whether a text is more than marks and white space."""
     return bool(_MARK.sub("", text).strip())
+
+
+def without_marks(text: str) -> str:
+    """Return a text without its marks and the blanks before them."""
+    return _SPACED_MARK.sub("", text)
 
 
 def sentences_with_marks(
@@ -122,13 +128,14 @@ class AnswerFilter:
         """Tell whether the beginning is known well enough to show it."""
         self._skip_thoughts(end)
         self._held = self._held.lstrip()
-        start = self._held.lstrip(_QUOTING + _OPEN).casefold().replace("\\", "")
+        start = _without_label(self._held.lstrip(_QUOTING + _OPEN).casefold().replace("\\", ""))
         if self._thinking or (not end and _THINK.startswith(self._held)):
             return False
         if start.startswith(self._refusal):
             self.refused = True
             return False
-        if not end and (not start or self._refusal.startswith(start)):
+        begun = any(word.startswith(start) for word in (self._refusal, *_LABELS))
+        if not end and begun:
             return False
         self._started = True
         return True
@@ -148,6 +155,14 @@ class AnswerFilter:
         shown = [self._renumber(number) for number in numbers_of(match.group(2))]
         kept = dict.fromkeys(number for number in shown if number is not None)
         return match.group(1) + "".join(f"[{number}]" for number in kept) if kept else ""
+
+
+def _without_label(start: str) -> str:
+    """Return the beginning of an answer without a word that only says that it is one."""
+    for label in _LABELS:
+        if start.startswith(label):
+            return start[len(label) :].lstrip(_QUOTING + _OPEN)
+    return start
 
 
 def _ready(text: str) -> int:

@@ -26,6 +26,7 @@ from pipelines.errors import (
 )
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.limits import TokenLimits
+from rag_app.answer.response import UnreadPages
 from rag_app.answer.written.queries import generate_queries
 from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
@@ -45,6 +46,9 @@ DOCUMENT_KEYS = {
     "model",
     "sentences",
     "citations",
+    "closest",
+    "unread_pages",
+    "decision",
     "degraded",
     "usage",
     "timings_ms",
@@ -138,18 +142,14 @@ def test_a_document_without_pages_is_quoted_with_page_null():
     assert answer.sentences[0].verified
 
 
-@pytest.mark.parametrize("with_model", [False, True])
-def test_nothing_relevant_is_the_same_refusal_streaming_or_not(with_model):
+def test_nothing_relevant_is_the_same_refusal_streaming_or_not():
     """Case 14: nothing relevant in the documents, streaming on and off."""
-    with OpenAIServer(Reply("made up")) as server:
-        llm = model(server) if with_model else None
-        plain = engine(llm=llm).query(NONSENSE)
-        text, streamed = read(engine(llm=llm, streaming=True).query(NONSENSE))
+    plain = engine().query(NONSENSE)
+    text, streamed = read(engine(streaming=True).query(NONSENSE))
     assert isinstance(streamed, StreamingResponse)
     assert plain.outcome == streamed.outcome == "refused"
     assert text == str(plain) == str(streamed)
-    assert plain.sentences == plain.citations == streamed.citations == []
-    assert server.requests == [], "refused before any call"
+    assert plain.sentences == plain.citations == plain.closest == streamed.citations == []
 
 
 def test_escape_sequences_of_a_terminal_are_no_words_of_a_question():
@@ -159,8 +159,52 @@ def test_escape_sequences_of_a_terminal_are_no_words_of_a_question():
         assert (answer.question, str(answer)) == (ASKED, str(plain))
 
 
-def test_no_passage_at_all_is_a_refusal():
-    assert CitedQueryEngine(FixedRetriever([])).query(ASKED).outcome == "refused"
+def test_no_passage_at_all_is_a_refusal_before_any_call():
+    with OpenAIServer(Reply("made up")) as server:
+        answer = CitedQueryEngine(FixedRetriever([]), llm=model(server)).query(ASKED)
+    assert answer.outcome == "refused"
+    assert answer.decision is None
+    assert server.requests == []
+
+
+def test_with_a_model_a_question_that_shares_no_word_is_put_to_it():
+    with OpenAIServer(Reply("The conductor was Ms. Ito [1].")) as server:
+        answer = engine(llm=model(server)).query(NONSENSE)
+    assert (answer.outcome, answer.mode) == ("answered", "llm")
+    assert answer.decision is None
+    assert len(server.requests) == 1
+
+
+def test_with_a_model_a_question_in_another_language_is_put_to_it():
+    evidence = FixedEvidence(scripts={"latin": 9}, languages=["English"])
+    with OpenAIServer(Reply("1998年です [1]。")) as server:
+        answer = engine(llm=model(server), evidence=evidence).query("工場はいつ開いた？")
+    assert answer.outcome == "answered"
+
+
+def test_what_is_near_and_no_answer_is_shown_as_the_closest_passages():
+    answer = engine().query("How much does a pump cost in Kobe, painted red, with its invoice?")
+    assert answer.outcome == "closest"
+    assert answer.sentences == answer.citations == []
+    assert 1 <= len(answer.closest) <= 3
+    nearest = answer.closest[0]
+    assert (nearest.file, nearest.page) == ("report.pdf", nearest.pages[0])
+    assert all(line.verified for passage in answer.closest for line in passage.lines)
+    assert nearest.lines[0].text in str(answer)
+    assert answer.decision.closest_from <= answer.decision.score < answer.decision.answer_from
+    assert answer.usage.context is not None
+
+
+def test_pages_without_a_text_layer_are_named_where_nothing_answers():
+    evidence = evidence_of(PLANT)
+    evidence.unread = [UnreadPages("scan.pdf", [1, 2, 3, 7])]
+    refused = engine(PLANT, evidence=evidence).query(NONSENSE)
+    assert refused.outcome == "refused"
+    assert "scan.pdf, p. 1-3, 7" in str(refused)
+    assert refused.to_dict()["unread_pages"] == [{"file": "scan.pdf", "pages": [1, 2, 3, 7]}]
+    answered = engine(PLANT, evidence=evidence).query(ASKED)
+    assert answered.outcome == "answered"
+    assert answered.unread_pages == []
 
 
 def test_a_japanese_question_is_refused_in_japanese():
@@ -259,6 +303,27 @@ def test_a_model_that_finds_no_answer_is_a_refusal():
     assert plain.mode == streamed.mode == "llm"
     assert text == str(plain) == str(streamed)
     assert "NO_ANSWER" not in text
+
+
+@pytest.mark.parametrize(
+    "written", ["Answer: NO_ANSWER", "The passages do not say it.", "文書に記載がありません。"]
+)
+@pytest.mark.parametrize("chunk", [1, 100])
+def test_a_refusal_in_other_words_is_the_same_outcome_streaming_or_not(written, chunk):
+    with OpenAIServer(Reply(written, chunk=chunk)) as server:
+        plain = engine(llm=model(server)).query(ASKED)
+        text, streamed = read(engine(llm=model(server), streaming=True).query(ASKED))
+    assert plain.outcome == streamed.outcome == "refused"
+    assert text == str(plain) == str(streamed)
+    assert plain.sentences == plain.citations == []
+    assert "NO_ANSWER" not in text
+
+
+def test_marks_of_a_refusal_lead_nowhere_and_are_left_out():
+    with OpenAIServer(Reply("The passages do not give the number [1][2].")) as server:
+        answer = engine(llm=model(server)).query(ASKED)
+    assert answer.outcome == "refused"
+    assert str(answer) == "The passages do not give the number."
 
 
 def test_one_answer_is_one_call():

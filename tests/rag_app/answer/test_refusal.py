@@ -107,13 +107,13 @@ GERMAN = "Wie schwer ist die Pumpe und wer hat sie gemacht?"
     ("question", "found", "evidence", "expected"),
     [
         ("日本の首都は？", LOW, FixedEvidence(scripts={"latin": 3}), "other_language"),
-        ("日本の首都は？", LOW, FixedEvidence(scripts={"latin": 3, "cjk": 1}), "refuse"),
-        ("日本の首都は？", LOW_COSINE, FixedEvidence(scripts={"latin": 3}), "refuse"),
+        ("日本の首都は？", LOW, FixedEvidence(scripts={"latin": 3, "cjk": 1}), "refused"),
+        ("日本の首都は？", LOW_COSINE, FixedEvidence(scripts={"latin": 3}), "refused"),
         ("日本の首都は？", LOW, FixedEvidence(), "other_language"),
         (GERMAN, LOW_COSINE, FixedEvidence(scripts={"latin": 3}), "other_language"),
-        (GERMAN, LOW_COSINE, FixedEvidence(scripts={"latin": 3}, multilingual=True), "refuse"),
-        ("Who made it and what is it?", LOW, FixedEvidence(scripts={"latin": 3}), "refuse"),
-        ("42?", LOW, FixedEvidence(scripts={"cjk": 3}), "refuse"),
+        (GERMAN, LOW_COSINE, FixedEvidence(scripts={"latin": 3}, multilingual=True), "refused"),
+        ("Who made it and what is it?", LOW, FixedEvidence(scripts={"latin": 3}), "refused"),
+        ("42?", LOW, FixedEvidence(scripts={"cjk": 3}), "refused"),
     ],
 )
 def test_another_language_is_not_a_refusal(question, found, evidence, expected):

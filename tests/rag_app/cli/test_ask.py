@@ -9,8 +9,8 @@ from tests.support.openai_server import Failure, Reply
 from tests.support.pdfs import make_pdf
 
 ANSWER_KEYS = {
-    "question", "answer", "outcome", "mode", "model", "sentences", "citations", "degraded",
-    "usage", "timings_ms",
+    "question", "answer", "outcome", "mode", "model", "sentences", "citations", "closest",
+    "unread_pages", "decision", "degraded", "usage", "timings_ms",
 }  # fmt: skip
 LEAD_TIME = "What is the lead time of the valve?"
 NONSENSE = "Which galaxy did Zyxwvut colonise?"
@@ -189,11 +189,13 @@ def test_a_model_writes_and_streams(rag, index, serve):
     assert [chat.streams for chat in server.chats] == [True, False]
 
 
-def test_a_model_is_not_asked_when_the_documents_do_not_say(rag, index, serve):
-    with serve(Reply("Zyxwvut colonised Andromeda.")) as server:
-        done = rag("ask", NONSENSE, "--llm", "like:test", "--base-url", server.url, "--stream")
+@pytest.mark.parametrize("stream", ["--stream", "--no-stream"])
+def test_a_model_that_says_that_the_documents_do_not_say_exits_with_3(rag, index, serve, stream):
+    with serve(Reply("The passages do not mention a galaxy.")) as server:
+        done = rag("ask", NONSENSE, "--llm", "like:test", "--base-url", server.url, stream)
     assert done.code == 3
-    assert server.chats == []
+    assert "refused: the documents do not say" in done.out
+    assert len(server.chats) == 1
 
 
 def test_escape_sequences_of_a_model_never_reach_the_terminal(rag, index, serve):

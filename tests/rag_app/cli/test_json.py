@@ -24,7 +24,7 @@ QUESTION = "What is the lead time of the valve?"
 # Keys that are data, not form: kinds, scripts, measures, stages.
 OPEN = {
     "nodes", "scripts", "metrics", "values", "timings_ms", "metadata", "too_long", "not_embedded",
-    "errors", "dropped",
+    "errors", "dropped", "signals",
 }  # fmt: skip
 
 
