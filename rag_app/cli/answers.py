@@ -1,4 +1,4 @@
-"""The file of a batch's answers: the next run goes on where this one stops."""
+"""The file of a batch's answers: the next run continues where this one stops."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _START = to_json({"id": ""})[:-3]  # how each line begins
 class AnswerFile:
     """JSON Lines on disk, each written at once.
 
-    Answers of an earlier run are kept, what failed in it is asked again. On
-    closing, the lines are put into the order of the questions.
+    Answers of an earlier run are kept, failed questions are asked again. On closing,
+    the lines are put into the order of the questions.
 
     Raises:
         ConfigError: the file holds something else; it is left as it is.
@@ -33,7 +33,7 @@ class AnswerFile:
         self._path = path.resolve()  # a link stays one, and leads to the answers
         self._keys = [one.key for one in asked]
         self._records = _read(path, set(self._keys))
-        # Once now: a file that cannot be written is known before anything is asked.
+        # Written once now: a file that cannot be written fails before a question is asked.
         self._replace(self._records.values())
         self._stream = path.open("a", encoding="utf-8")
 
@@ -77,7 +77,7 @@ class AnswerFile:
 
 def _read(path: Path, keys: set[str]) -> dict[str, Record]:
     if path.exists() and not path.is_file():
-        raise ConfigError(f"{path} is no plain file", hint="leave --out away to write to stdout")
+        raise ConfigError(f"{path} is not a plain file", hint="omit --out to write to stdout")
     lines = path.read_bytes().decode("utf-8", "replace").split("\n") if path.exists() else []
     records: dict[str, Record] = {}
     unnamed: Counter[str] = Counter()
@@ -97,7 +97,7 @@ def _read(path: Path, keys: set[str]) -> dict[str, Record]:
 
 
 def _is_torn(line: str) -> bool:
-    """Tell whether a line without an end is one of ours: the run was killed while it wrote it."""
+    """Tell whether a line without an end is one of ours, from a run that was killed."""
     return not _record(line) and (line.startswith(_START) or _START.startswith(line))
 
 

@@ -104,7 +104,7 @@ app.add_typer(
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command line; return its exit code. Nothing but a bug in here raises."""
+    """Run one command line; return its exit code. Only a bug in this function raises."""
     try:
         code = app(args=list(arguments), prog_name="rag", standalone_mode=False)
         sys.stdout.flush()
@@ -125,13 +125,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _interrupted(error: KeyboardInterrupt) -> int:
-    """Say so where no command has begun its session: typer would end in silence."""
+    """Report an interrupt before a command has begun its session: typer would say nothing."""
     sys.stderr.write(f"{words_of(error)}\n")
     return code_of(error)
 
 
 def _closed() -> int:
-    """End in silence: whoever read stdout has gone. typer would call that an error."""
+    """Exit without a message: the reader of stdout has gone. typer would report an error."""
     abandon(sys.stdout)
     return CLOSED
 

@@ -1,4 +1,4 @@
-"""``rag ask``: one question or many, put to an index or to PDFs named beside it."""
+"""``rag ask``: one question or many, to an index or to PDFs named on the command line."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _FILES_FIRST = 'the question comes before the files: rag ask "…" FILE.pdf'
 
 @dataclass(frozen=True)
 class _What:
-    """What is asked, and of what; exactly one of the questions, at most one of the rest."""
+    """The questions and what they are put to: one of the first, at most one of the others."""
 
     question: str | None
     questions: str | None
@@ -42,7 +42,7 @@ class _What:
 
 @dataclass(frozen=True)
 class _Asking:
-    """What is asked of what, and how it is searched."""
+    """The questions, their source and the options of the search."""
 
     what: _What
     files: list[str] | None
@@ -52,7 +52,7 @@ class _Asking:
 
     @contextmanager
     def source(self, current: Session) -> Iterator[Source]:
-        """Open what is asked."""
+        """Open the index or the PDFs."""
         from rag_app.cli.pdfs import pdfs
         from rag_app.cli.sources import indexes
 
@@ -61,7 +61,7 @@ class _Asking:
             yield source
 
     def engine(self, source: Source, *, streaming: bool) -> CitedQueryEngine:
-        """Return what answers."""
+        """Return the query engine."""
         from rag_app.cli.sources import chosen
 
         with source.index.session() as session:
@@ -278,7 +278,7 @@ def _ask_many(asking: _Asking, current: Session, out: Path | None, workers: int)
 
 
 class _Stdout:
-    """Answers on stdout: nothing is kept, nothing is left out."""
+    """Answers on stdout: every question is asked."""
 
     def __init__(self, current: Session) -> None:
         self._out = current.out

@@ -1,4 +1,4 @@
-"""Several questions at a time, their answers in the order of the questions."""
+"""Several questions at a time, with answers in the order of the questions."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def answers(
 ) -> Generator[tuple[Asked, Record]]:
     """Yield each question with its answer, in order, as soon as all before it are there.
 
-    An answer carries the question's ``id`` and ``error``: null, or what failed;
-    one that fails does not stop the others.
+    An answer carries the question's ``id`` and ``error``: null, or the failure, which
+    does not stop the other questions.
 
     Args:
         asked: the questions.
@@ -47,13 +47,13 @@ def answers(
                 return
             done.put((number, _record(asked[number], ask, redact)))
 
-    # Daemons: after Ctrl-C nobody waits for what a server still owes.
+    # Daemons: after Ctrl-C nobody waits for a server.
     for _ in range(min(workers, len(asked))):
         threading.Thread(target=work, daemon=True).start()
     try:
         yield from _in_order(asked, done)
     finally:
-        # Nobody reads on: the workers end after the question they are at.
+        # The caller stopped: each worker ends after its present question.
         with contextlib.suppress(queue.Empty):
             while True:
                 todo.get_nowait()
@@ -81,7 +81,7 @@ def _record(one: Asked, ask: Callable[[str], Record], redact: Callable[[str], st
 
 @dataclass
 class Tally:
-    """What became of the questions of a batch."""
+    """Counts of the outcomes of a batch."""
 
     kept: int = 0
     failed: int = 0

@@ -1,4 +1,4 @@
-"""``rag eval``: how well strategies find what is known to be the evidence."""
+"""``rag eval``: how well strategies find known evidence."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = examples(
 )
 _KS = (1, 3, 5, 10)
 # So many passages fill the largest token budget, even with short ones.
-_ENOUGH = 30
+_MIN_PASSAGES = 30
 _SHOWN = ("recall@", "hit@", "mrr@", "ndcg@", "coverage@", "tokens@", "recall_in_")
 
 
@@ -106,7 +106,7 @@ def _measure(
     from rag_app.cli.progress import counter
     from rag_app.evaluation import evaluate as measure
 
-    retriever = source.index.as_retriever(name, similarity_top_k=max(*ks, _ENOUGH))
+    retriever = source.index.as_retriever(name, similarity_top_k=max(*ks, _MIN_PASSAGES))
     with counter(current.out, len(asked), name) as step:
         return measure(retriever, asked, name=name, ks=ks, progress=lambda _: step())
 

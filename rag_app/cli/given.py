@@ -1,4 +1,4 @@
-"""What was typed after ``rag ask``: a question or the lack of one, and files and folders."""
+"""The arguments of ``rag ask``: a question, or one on stdin, and files and folders."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from rag_app.cli.session import UsageError
 
 STDIN = "-"
 MAX_FOLDER_PDFS = 100
-"""More are an index of their own: they take minutes to read, and are asked again."""
+"""More PDFs need an index of their own: they take minutes to read, and are asked again."""
 MAX_QUESTION_BYTES = 1_000_000
 
 
 def question_of(given: str | None) -> str | None:
-    """Return the question; ``-``, or none with something else than a terminal behind it: stdin.
+    """Return the question; it is read from stdin for ``-``, or where stdin is no terminal.
 
     Raises:
-        UsageError: stdin was asked for and holds nothing, or is no text, or more than a question.
+        UsageError: stdin was asked for and is empty, not text, or longer than a question.
     """
     if given not in (None, STDIN):
         return given
@@ -73,7 +73,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def is_folder(path: Path) -> bool:
-    """Tell whether a path is a folder; what is no possible name is none."""
+    """Tell whether a path is a folder; an impossible name is not."""
     try:
         return path.is_dir()
     except (OSError, ValueError):
@@ -81,10 +81,10 @@ def is_folder(path: Path) -> bool:
 
 
 def check_quoted(command: str, words: Sequence[str]) -> None:
-    """Raise where the words of a question that was not quoted were taken for files.
+    """Raise where the words of an unquoted question were taken for files.
 
     Raises:
-        UsageError: says how to write it.
+        UsageError: shows the quoted command line.
     """
     if len(words) < 2 or len(words[0].split()) != 1:
         return
@@ -96,7 +96,7 @@ def check_quoted(command: str, words: Sequence[str]) -> None:
 
 
 def unquoted(command: str, words: Sequence[str], rest: Sequence[str]) -> str:
-    """Return what to say of a question whose words stand alone."""
+    """Return the message about a question that was not quoted."""
     question = " ".join(words).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
     line = " ".join([f'rag {command} "{question}"', *map(shlex.quote, rest)])
     return f"put the question in quotes: {line}"

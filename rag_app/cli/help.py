@@ -18,10 +18,10 @@ _NO_BRACES = str.maketrans("", "", "{}")
 
 
 class Command(TyperCommand):
-    """A command whose options stand in the group that ``rich_help_panel`` names."""
+    """A command whose help groups options by ``rich_help_panel``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words and options; words beside a question are told to be quoted."""
+        """Read the words and options; for further words the error says to quote the question."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
@@ -45,7 +45,7 @@ class Command(TyperCommand):
             name, text = record
             group = getattr(param, "rich_help_panel", None) or _LAST
             if param.param_type_name == "argument":
-                # Not "PDF <list[str]>": types are of no use to whoever types.
+                # Not "PDF <list[str]>": users do not need Python's types.
                 group, name = _FIRST, str(param.metavar)
             groups.setdefault(group, []).append((name, text))
         for name in sorted(groups, key=lambda group: (group != _FIRST, group == _LAST)):
@@ -54,7 +54,7 @@ class Command(TyperCommand):
 
 
 def examples(*lines: str) -> str:
-    """Return the lines as the last part of a help page, unwrapped."""
+    """Return the lines as the last section of a help page, not wrapped."""
     return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)
 
 

@@ -1,4 +1,4 @@
-"""``rag info``: what an index holds, and whether it is whole."""
+"""``rag info``: the contents of an index, and whether it is damaged."""
 
 from __future__ import annotations
 

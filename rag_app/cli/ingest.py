@@ -130,7 +130,7 @@ def ingest(
         try:
             report = read(paths)
         except IndexNotFoundError:
-            # The one that was there went while this waited: nothing came of another's first ingest.
+            # The index was removed while this waited: another first ingest added nothing.
             report = read(paths)
         report = _unlocked(read, report, current)
         if current.out.json:
@@ -147,7 +147,7 @@ def _unlocked(
     report: IngestReport,
     current: Session,
 ) -> IngestReport:
-    """Read what is encrypted with the passwords that the user types in, where there is a user."""
+    """Read encrypted files with passwords that the user types in, on a terminal."""
     for tried in range(MAX_PROMPTS):
         locked = [file.file for file in report.failed if file.kind == EncryptedError.__name__]
         password = ask_password(current.out, locked, again=tried > 0) if locked else None
@@ -158,7 +158,7 @@ def _unlocked(
 
 
 def _check_paths(paths: Sequence[str], index: Path) -> None:
-    # An empty index after a slip of the finger would answer "not in the documents" ever after.
+    # After a typing error an empty index would answer "not in the documents" for ever.
     if not index.exists() and not any(map(os.path.exists, paths)):
         raise ReadError(f"{printable(paths[0])}: there is no such file", hint="check the path")
 
@@ -201,7 +201,7 @@ def _opened(
 
 
 def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> None:
-    """Write what was not said while it went on."""
+    """Write the parts of the report that were not shown during the ingest."""
     for file in report.files:
         if view.reports.get(file.file) != file:
             view.settled(file)

@@ -1,4 +1,4 @@
-"""Loading the model of an index in the background, without LlamaIndex and before it is imported."""
+"""Loading the model of an index in the background, while LlamaIndex is imported."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
-    """Begin to load the model that an index records; None where no question needs it.
+    """Start to load the model of an index; None where the strategy does not need it.
 
-    Hides a third of a second behind the import of LlamaIndex. Give what is returned
-    to ``Index.open`` with the same path and settings. What goes wrong with the model is
-    raised when it is used.
+    Saves a third of a second beside the import of LlamaIndex. Pass the result to
+    ``Index.open`` with the same path and settings. An error of the model is raised
+    when it is used.
 
     Raises:
         IndexNotFoundError, IndexDamagedError, IndexNewerError: as they say.

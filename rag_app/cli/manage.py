@@ -1,4 +1,4 @@
-"""``rag remove``, ``rag merge`` and ``rag cache``: what is kept, and where."""
+"""``rag remove``, ``rag merge`` and ``rag cache``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ REMOVE_EXAMPLES = examples("rag remove report.pdf", "rag remove old/*.pdf --inde
 MERGE_EXAMPLES = examples("rag merge A B --into C")
 CACHE_EXAMPLES = examples("rag cache info", "rag cache clear")
 _MB = 1_000_000
-_SHOWN = 3  # files of one kept index that are named in a table
+_MAX_SHOWN = 3  # files of one index in a table
 
 cache = typer.Typer(rich_markup_mode=None)
 
@@ -177,8 +177,10 @@ def _row(entry: CachedIndex) -> tuple[object, ...]:
 def _files(names: tuple[str, ...]) -> str:
     if not names:
         return "(not finished)"
-    more = len(names) - _SHOWN
-    return ", ".join(map(short_path, names[:_SHOWN])) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - _MAX_SHOWN
+    return ", ".join(map(short_path, names[:_MAX_SHOWN])) + (
+        f" and {more} more" if more > 0 else ""
+    )
 
 
 def _time(seconds: float) -> str:

@@ -1,8 +1,7 @@
-"""What the command line writes: results on stdout, everything else on stderr.
+"""The output of the command line: results on stdout, everything else on stderr.
 
-Text of PDFs, questions and models is not ours: before a terminal sees it,
-control characters and escape sequences are taken out, and it is never read as
-markup.
+Text of PDFs, questions and models is not trusted: control characters and escape
+sequences are removed before it reaches a terminal, and it is never parsed as markup.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ if TYPE_CHECKING:
 # C0 but tab and newline, DEL, C1, and what reverses the direction of the text around it.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _JSON_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
-# "x", "none", "EMPTY": what local servers are given as a key occurs in any text.
-_SHORTEST_SECRET = 8
+# "x", "none", "EMPTY": keys of local servers that occur in any text.
+_MIN_SECRET_CHARS = 8
 _UNLIMITED = 100_000
 
 
@@ -46,7 +45,7 @@ def one_line(text: str) -> str:
 def as_line(text: str) -> str:
     """Return a message, cleaned, on one line; white space within its lines stays as it is.
 
-    Names of files stand in it, which must come out as they are given back.
+    It may hold names of files, which must be printed as the user can enter them.
     """
     lines = (line.strip() for line in clean(text).splitlines())
     return " ".join(line for line in lines if line)
@@ -61,7 +60,7 @@ def to_json(value: object, *, indent: int | None = None, ascii_only: bool = Fals
 
 
 def _plain(value: object) -> object:
-    """Return what the JSON encoder understands for a value that it does not."""
+    """Return a value that JSON can hold for one that it cannot."""
     if isinstance(value, Path):
         return str(value)
     if is_dataclass(value) and not isinstance(value, type):
@@ -74,7 +73,7 @@ def _plain(value: object) -> object:
 
 
 class OutputError(RagError):
-    """Stdout cannot take what is written to it."""
+    """Stdout cannot be written."""
 
 
 class Output:
@@ -112,7 +111,7 @@ class Output:
     def redact(self, text: str) -> str:
         """Return the text with every secret replaced by asterisks."""
         for secret in self.secrets:
-            if len(secret) >= _SHORTEST_SECRET:
+            if len(secret) >= _MIN_SECRET_CHARS:
                 text = text.replace(secret, "***")
         return text
 
@@ -129,7 +128,7 @@ class Output:
         self._write(_CONTROLS.sub("", text), flush=True)
 
     def text(self, text: str = "", *, indent: int = 0, style: str = "") -> None:
-        """Write text for a person: wrapped and styled on a terminal, as it is otherwise."""
+        """Write text for a person: wrapped and styled on a terminal, unchanged otherwise."""
         text = clean(text)
         if not self.on_terminal:
             margin = " " * indent
@@ -144,7 +143,7 @@ class Output:
         self.console.print(Padding(Text(text, style=style), (0, 0, 0, indent), expand=False))
 
     def table(self, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-        """Write a table; numbers stand at the right, a long cell is wrapped on a terminal only."""
+        """Write a table; numbers are right-aligned, long cells are wrapped on a terminal only."""
         from rich.table import Table
         from rich.text import Text
 
@@ -163,11 +162,11 @@ class Output:
         self._write("".join(line.rstrip() + "\n" for line in capture.get().splitlines()))
 
     def flush(self) -> None:
-        """Write out what is still held back.
+        """Write out the buffers.
 
         Raises:
-            OutputError: stdout cannot take it (a full disk).
-            BrokenPipeError: whoever read it has gone.
+            OutputError: stdout cannot be written (a full disk).
+            BrokenPipeError: the reader has gone.
         """
         self._write("", flush=True)
 
@@ -187,7 +186,7 @@ class Output:
         if self._console is None:
             from rich.console import Console
 
-            # Elsewhere it only lays out: what is written goes through _write.
+            # Elsewhere it is used for layout only: text is written by _write.
             file, width = (self._stdout, None) if self.on_terminal else (StringIO(), _UNLIMITED)
             self._console = Console(
                 file=file, width=width, markup=False, highlight=False, emoji=False
@@ -210,7 +209,7 @@ class Output:
 
 
 def _tolerant(stream: TextIO) -> TextIO:
-    # A file name that is no UTF-8 must not end a command that has its answer.
+    # A file name that is not UTF-8 must not end a command that has its answer.
     reconfigure: Any = getattr(stream, "reconfigure", None)
     if reconfigure is not None:
         reconfigure(errors="backslashreplace")

@@ -1,4 +1,4 @@
-"""Passwords of PDFs that the user types in, unseen; nothing of them is kept or shown."""
+"""Passwords of PDFs that the user types in without echo; they are neither stored nor shown."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ MAX_PROMPTS = 3
 
 
 def ask_password(out: Output, files: Sequence[str], *, again: bool) -> str | None:
-    """Ask for the password of encrypted files; None where nobody is there, or gives none.
+    """Ask for the password of encrypted files; None without a terminal, or where none is given.
 
     Args:
         out: where the command writes.
         files: their names.
-        again: one was given that did not open them.
+        again: an earlier one did not open them.
     """
     if out.json or out.quiet or not (out.stderr_on_terminal and sys.stdin.isatty()):
         return None

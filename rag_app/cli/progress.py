@@ -1,4 +1,4 @@
-"""How far a long piece of work is: a bar for a person, a line now and then for a log."""
+"""Progress of long work: a bar on a terminal, occasional lines elsewhere."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Clock = Callable[[], float]
 
 @dataclass
 class Estimate:
-    """How long the rest takes, when it goes on as it went so far.
+    """An estimate of the remaining time, at the rate so far.
 
     Attributes:
         share: how much is done, from 0 to 1.
@@ -37,12 +37,12 @@ class Estimate:
         self.began = self.clock()
 
     def reach(self, done: int, total: int) -> None:
-        """Note that so much is done."""
+        """Record how much is done."""
         self.share = min(1.0, done / total) if total else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until all is done; None while that cannot be said."""
+        """Seconds until all is done; None while that cannot be estimated."""
         passed = self.clock() - self.began
         if not self.share or passed < _MIN_SECONDS_SEEN:
             return None
@@ -55,7 +55,7 @@ class Estimate:
 
 
 def duration(seconds: float) -> str:
-    """Return a time in words, as exactly as an estimate is."""
+    """Return a time in words, to the precision of an estimate."""
     if seconds < _MINUTE:
         return f"{seconds:.0f} s"
     if seconds < _HOUR:
@@ -65,7 +65,7 @@ def duration(seconds: float) -> str:
 
 
 class Watch:
-    """Shows what is being done and how far it is; nothing at all when quiet.
+    """Shows the current step and the progress; nothing when quiet.
 
     On a terminal a bar that is gone at the end, elsewhere a line every
     ``MIN_SECONDS_BETWEEN_LINES``.
@@ -81,11 +81,11 @@ class Watch:
 
     @property
     def has_bar(self) -> bool:
-        """Whether a person looks at a bar."""
+        """Whether a bar is shown."""
         return self._progress is not None
 
     def show(self, doing: str, count: str) -> None:
-        """Show what is done now, and a count of what was done."""
+        """Show the current step and a count."""
         if self._progress is not None:
             self._draw(self._progress, doing, count)
         elif self._clock() - self._said >= MIN_SECONDS_BETWEEN_LINES:
@@ -94,7 +94,7 @@ class Watch:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Take the bar away while something else is written on the same terminal."""
+        """Hide the bar while something else is written on the same terminal."""
         if self._progress is None or not self._out.on_terminal:
             yield
             return
@@ -118,7 +118,7 @@ class Watch:
 
 @contextmanager
 def watch(out: Output, clock: Clock = time.monotonic) -> Iterator[Watch]:
-    """Give something to show progress on; a bar is gone at the end, however that comes."""
+    """Yield a display of progress; a bar is removed at the end, also after an error."""
     if out.quiet or not out.stderr_on_terminal:
         yield Watch(out, None, clock)
         return

@@ -44,7 +44,7 @@ def read_questions(source: str) -> list[Asked]:
     """Return the questions of a file (``-``: stdin), one on a line, as text or as JSON.
 
     Raises:
-        ConfigError: the file does not read, a line is no question, an id occurs twice.
+        ConfigError: the file cannot be read, a line is not a question, an id occurs twice.
     """
     name = "stdin" if source == "-" else source
     asked: list[Asked] = []
@@ -77,7 +77,7 @@ def decoded(data: bytes, name: str) -> str:
         text = data.decode("utf-16" if wide else "utf-8-sig")
     except UnicodeDecodeError as error:
         form = "UTF-16" if wide else "UTF-8"
-        message = f"{name}: byte {error.start + 1} is no {form}"
+        message = f"{name}: byte {error.start + 1} is not {form}"
         raise ConfigError(message, hint="save it as UTF-8") from None
     if "\0" in text:  # UTF-16 without a mark of its order, or no text at all
         at = text.index("\0") + 1
@@ -110,5 +110,5 @@ def _object(line: str, number: int, name: str) -> Mapping[str, Any]:
     try:
         data = json.loads(line)
     except ValueError as error:
-        raise ConfigError(f"{name}, line {number} is no JSON: {error}") from None
+        raise ConfigError(f"{name}, line {number} is not JSON: {error}") from None
     return data if isinstance(data, dict) else {}

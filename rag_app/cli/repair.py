@@ -1,4 +1,4 @@
-"""``rag repair``: a damaged index is made whole, and what cannot be is named."""
+"""``rag repair``: repair a damaged index, and name the files that are lost."""
 
 from __future__ import annotations
 

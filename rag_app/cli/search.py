@@ -1,4 +1,4 @@
-"""``rag search`` and ``rag explain``: the passages, and why these."""
+"""``rag search`` and ``rag explain``: the passages found, and why they were found."""
 
 from __future__ import annotations
 

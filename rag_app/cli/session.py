@@ -1,7 +1,7 @@
-"""One command from its flags to its exit code: settings, streams, logs, errors.
+"""A session of one command, from its flags to its exit code: settings, streams, logs, errors.
 
 Exit codes: 0 done; 1 an error; 2 wrong usage; 3 no answer is given (refused);
-130 interrupted (143 and 129 by SIGTERM and SIGHUP); 141 whoever read stdout has gone.
+130 interrupted (143 and 129 by SIGTERM and SIGHUP); 141 the reader of stdout has gone.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 ERROR, USAGE, REFUSED, CLOSED = 1, 2, 3, 141
 _OURS = ("rag_app", "pipelines")
-# A file that fails is named in the report, or in the error, of its command.
-_SAID_ELSEWHERE = "rag_app.ingest.run"
+# Warnings about failed files, which the report or the error of a command names.
+_REPORTED_ELSEWHERE = "rag_app.ingest.run"
 
 
 class UsageError(typer.TyperException):
@@ -40,7 +40,7 @@ class UsageError(typer.TyperException):
 
 @dataclass(frozen=True)
 class Session:
-    """What every command works with."""
+    """The settings and the output of a command."""
 
     settings: Settings
     out: Output
@@ -48,7 +48,7 @@ class Session:
 
 @dataclass
 class Leftover:
-    """What an interrupt leaves behind, in words; said by whoever does the work."""
+    """A message about the state after an interrupt, set by the code that does the work."""
 
     words: Callable[[], str]
 
@@ -64,15 +64,15 @@ def session(
     say_ignored: bool = True,
     **overrides: Any,
 ) -> Iterator[Session]:
-    """Run the body of a command and turn what it raises into an exit code.
+    """Run the body of a command and turn its exceptions into an exit code.
 
     Args:
         json: results are JSON documents, an error is one too.
-        quiet: nothing but errors on stderr.
+        quiet: only errors on stderr.
         verbose: logs, and tracebacks.
         config: the settings file.
-        interrupted: what Ctrl-C leaves behind.
-        say_ignored: say which settings of a file count for nothing because it was only found.
+        interrupted: the state after Ctrl-C, in words.
+        say_ignored: report the settings that are ignored in an untrusted file.
         **overrides: settings given as options; ``None`` means not given.
 
     Raises:
@@ -81,7 +81,7 @@ def session(
     out = Output(sys.stdout, sys.stderr, json=json, quiet=quiet)
     debug = verbose
     try:
-        # Whatever a library prints must not get between the documents on stdout.
+        # Output of libraries must not get between the documents on stdout.
         with contextlib.redirect_stdout(sys.stderr):
             settings, ignored = _settings(config, verbose, overrides)
             if ignored and say_ignored:
@@ -108,7 +108,7 @@ def session(
 
 
 def report(error: Exception, out: Output, *, debug: bool = False) -> int:
-    """Write what went wrong (one line on stderr; with ``--json`` a document too)."""
+    """Write an error: one line on stderr; with ``--json`` a document too."""
     if debug:
         # Without the values of variables: they hold keys.
         out.stderr.write(out.redact("".join(traceback.format_exception(error))))
@@ -122,7 +122,7 @@ def report(error: Exception, out: Output, *, debug: bool = False) -> int:
 
 
 def describe(error: BaseException) -> dict[str, str]:
-    """Return kind, message and hint of an error, in words for whoever typed the command."""
+    """Return kind, message and hint of an error, in words for the user."""
     from pipelines.errors import RagError
     from pipelines.file_names import printable
 
@@ -139,7 +139,7 @@ def describe(error: BaseException) -> dict[str, str]:
 
 
 def abandon(stream: TextIO) -> None:
-    """Let what is still buffered go nowhere, so that the exit says nothing about a closed pipe."""
+    """Discard the buffer of a stream, so that the exit does not report a closed pipe."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -163,7 +163,7 @@ def _secrets(settings: Settings) -> tuple[str, ...]:
 
 
 class _StderrHandler(logging.Handler):
-    """Log records as lines on stderr: ours by their level, those of libraries when asked for."""
+    """Log records as lines on stderr: ours by their level, those of libraries with --verbose."""
 
     def __init__(self, out: Output, level: int, *, verbose: bool) -> None:
         super().__init__(level)
@@ -172,7 +172,7 @@ class _StderrHandler(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one record; those of libraries are for whoever looks for a fault."""
-        ours = record.name.split(".")[0] in _OURS and record.name != _SAID_ELSEWHERE
+        ours = record.name.split(".")[0] in _OURS and record.name != _REPORTED_ELSEWHERE
         if ours or record.levelno >= self._foreign:
             self._out.complain(f"{record.levelname.lower()}: {record.getMessage()}")
 

@@ -1,4 +1,4 @@
-"""Answers and passages for a person: the same facts as the JSON documents have."""
+"""Answers and passages as text, with the same facts as in the JSON documents."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from rag_app.cli.output import Output, as_line, one_line
 
-_EXCERPT = 400  # characters of a passage
+_MAX_EXCERPT_CHARS = 400  # characters of a passage
 
 
 def answer_text(out: Output, answer: Mapping[str, Any]) -> None:
@@ -26,14 +26,14 @@ def answer_text(out: Output, answer: Mapping[str, Any]) -> None:
     elif answer["mode"] == "llm":
         out.text(answer["answer"], style="bold")
     else:
-        # Lines of a page are no lines here: a sentence is one.
+        # Line ends of the page are dropped: a sentence is one line.
         for sentence in answer["sentences"]:
             marks = "".join(f"[{number}]" for number in sentence["citations"])
             out.text(f"{one_line(sentence['text'])} {marks}", style="bold")
 
 
 def answer_evidence(out: Output, answer: Mapping[str, Any]) -> None:
-    """Write what stands under the answer: citations, failed checks, who wrote it."""
+    """Write what follows the answer: citations, failed checks, its origin."""
     for citation in answer["citations"]:
         out.text()
         out.text(f"[{citation['number']}] {place(citation)}")
@@ -69,7 +69,7 @@ def unread_pages(out: Output, unread: Sequence[Mapping[str, Any]]) -> None:
 
 
 def place(source: Mapping[str, Any]) -> str:
-    """Return where a citation or a result stands, in words: ``report.pdf, page 4 (iv)``."""
+    """Return the place of a citation or a result in words: ``report.pdf, page 4 (iv)``."""
     words = [as_line(source["file"])]
     page, pages = source["page"], source["pages"]
     if page is not None:
@@ -85,7 +85,7 @@ def place(source: Mapping[str, Any]) -> str:
 
 
 def results(out: Output, found: Sequence[Mapping[str, Any]]) -> None:
-    """Write passages: where each stands, what matched, and its beginning."""
+    """Write passages: the place, the matches and the beginning of each."""
     for number, result in enumerate(found):
         if number:
             out.text()
@@ -99,14 +99,14 @@ def results(out: Output, found: Sequence[Mapping[str, Any]]) -> None:
         out.text("nothing found")
 
 
-def excerpt(text: str, length: int = _EXCERPT) -> str:
+def excerpt(text: str, length: int = _MAX_EXCERPT_CHARS) -> str:
     """Return the beginning of a text on one line."""
     text = one_line(text)
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def degraded(out: Output, parts: Sequence[Mapping[str, Any]]) -> None:
-    """Say on stderr which parts of the search took none, each reason once."""
+    """Report on stderr which parts of the search failed or were skipped, each reason once."""
     reasons: dict[tuple[str, str, str], list[str]] = {}
     for one in parts:
         reasons.setdefault((one["kind"], one["reason"], one["hint"]), []).append(one["part"])

@@ -1,4 +1,4 @@
-"""Ctrl-C and polite kills: the first ends the work in order, a second one at once."""
+"""Ctrl-C, SIGTERM and SIGHUP: the first ends the work in order, a second one at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def code_of(error: KeyboardInterrupt) -> int:
 
 
 def words_of(error: KeyboardInterrupt) -> str:
-    """Return what to call it."""
+    """Return a message about the interrupt."""
     return "terminated" if isinstance(error, Terminated) else "interrupted"
 
 

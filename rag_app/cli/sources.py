@@ -1,4 +1,4 @@
-"""What a question is put to: an index, or several."""
+"""The source of an answer: an index, or several."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
 
 
 def _index_class() -> type[Index]:
-    """Import LlamaIndex without garbage collection; what that makes stays.
+    """Import LlamaIndex without garbage collection, and exclude its objects from later ones.
 
     Collecting takes 8 % of the time of a first question (24 interleaved pairs on the
-    sample PDFs); freezing keeps it out of later collections.
+    sample PDFs).
     """
     gc.disable()
     try:
@@ -81,9 +81,9 @@ def _index_class() -> type[Index]:
 
 @contextmanager
 def open_or_create(path: Path, pipelines: Sequence[str], current: Session) -> Iterator[Index]:
-    """Open the index at a path; make one where there is none, which goes if nothing came into it.
+    """Open the index at a path, or make one, which is removed again if it stays empty.
 
-    An empty index would answer "not in the documents" ever after.
+    An empty index would answer "not in the documents" for ever.
     """
     from rag_app.index import Index
 
@@ -109,7 +109,7 @@ def _made(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Whoever writes to it meanwhile makes it an index that is of use.
+        # Another process that writes to it keeps it from being empty.
         with suppress(IndexLockedError, IndexNotFoundError, IndexReadOnlyError):
             if is_index(path) and remove_if_empty(path):
                 remove_folders(missing)

@@ -1,4 +1,4 @@
-"""The three standard streams, whatever state the program was started with."""
+"""The three standard streams, in whatever state the program was started."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ _FLAGS = {0: os.O_RDONLY, 1: os.O_RDONLY, 2: os.O_WRONLY}
 
 
 class _Forgiving(io.TextIOWrapper):
-    """A stream of notes: what it cannot take is dropped, and the results still come."""
+    """A stream for notes: a failed write is ignored, so that results still come."""
 
     replaced: TextIO | None = None
 
     def write(self, text: str) -> int:
-        """Write what can be written."""
+        """Write, if possible."""
         with contextlib.suppress(OSError):
             super().write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Write out what can be written."""
+        """Flush, if possible."""
         with contextlib.suppress(OSError):
             super().flush()
 
 
 def prepare_streams() -> None:
-    """Open what was closed, and let nothing fail because stderr is closed, full or a dead pipe."""
+    """Open closed streams, and ignore failures of a stderr that is closed, full or a dead pipe."""
     for number, flags in _FLAGS.items():
         _occupy(number, flags)
     if sys.stdin is None:

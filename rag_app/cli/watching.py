@@ -1,4 +1,4 @@
-"""What ``rag ingest`` shows: a line for each file as it goes in, and how much is left."""
+"""The display of ``rag ingest``: a line for each file as it is written, and the progress."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MEASURED = ("embed", "complete", "pieces")
 
 
 class IngestView:
-    """Told by an ingest what it does; remembers what it was told, for whoever interrupts it."""
+    """The callbacks of an ingest, which show its progress and keep its reports."""
 
     def __init__(self, out: Output, index: Path) -> None:
         self._out, self._index = out, index
@@ -37,7 +37,7 @@ class IngestView:
         self.reports: dict[str, FileReport] = {}
 
     def progress(self, file: str, stage: str, done: int, total: int) -> None:
-        """Hear of a step (see ``rag_app.ingest.ingest``)."""
+        """Show a step (see ``rag_app.ingest.ingest``)."""
         if stage == "check":
             self._given = max(self._given, total)
         self._embeds = self._embeds or stage == "embed"
@@ -48,7 +48,7 @@ class IngestView:
         self.watch.show(f"{_STAGES.get(stage, stage)} {base_name(file)}", count)
 
     def settled(self, report: FileReport) -> None:
-        """Hear what became of a file, and say so: on stdout, or on stderr where that is JSON."""
+        """Write the report of a file: on stdout, or on stderr where stdout has JSON."""
         self.reports[report.file] = report
         if not self._out.json:
             with self.watch.hidden():
@@ -58,14 +58,14 @@ class IngestView:
             self._out.note(line(report))
 
     def interrupted(self) -> str:
-        """Return what an interrupt leaves behind, in words."""
+        """Return the state after an interrupt, in words."""
         inside = sum(report.status != "failed" for report in self.reports.values())
         of = f"{inside} of {self._given} files are" if self._given else "what was finished is"
         return f"{of} in {printable(self._index)}; run the same command again to go on"
 
 
 def line(file: FileReport) -> str:
-    """Return one line about a file: what became of it, and why."""
+    """Return one line about a file: its status, and the reason."""
     if file.status == "failed":
         return f"{file.status:<10} {reason(file)}"
     empty = ", ".join(map(str, file.pages_without_text))
@@ -75,7 +75,7 @@ def line(file: FileReport) -> str:
 
 
 def reason(file: FileReport) -> str:
-    """Return which file failed, why, and what to do."""
+    """Return which file failed, the reason and the hint."""
     why = file.error
     for name in (file.file, base_name(file.file)):
         why = why.removeprefix(f"{name}: ")

@@ -65,7 +65,7 @@ def test_a_file_of_something_else_is_left_as_it_is(tmp_path, content):
 
 
 def test_a_folder_as_file_is_named(tmp_path):
-    with pytest.raises(ConfigError, match="no plain file"):
+    with pytest.raises(ConfigError, match="not a plain file"):
         AnswerFile(tmp_path, ASKED)
 
 

@@ -53,7 +53,7 @@ def test_a_question_on_stdin_is_put_to_pdfs(rag, two, stdin):
         (("ask",), b"", True, "or on stdin"),
         (("ask",), b" \n", False, "give a question"),
         (("ask", "-"), b"", False, "no question on stdin"),
-        (("ask", "-"), b"\xff\xff", False, "byte 1 is no UTF-8"),
+        (("ask", "-"), b"\xff\xff", False, "byte 1 is not UTF-8"),
         (("ask", "-"), b"x" * 1_000_001, False, "--questions -"),
     ],
 )

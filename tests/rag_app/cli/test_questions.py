@@ -49,9 +49,9 @@ def test_stdin_is_read(monkeypatch):
         ("\n \n", "no question"),
         ('{"question": 3}', "line 1"),
         ('Q?\n{"question": " "}', "line 2"),
-        ("{broken", "line 1 is no JSON"),
+        ("{broken", "line 1 is not JSON"),
         ('{"id": 1, "question": "a"}\n{"id": 1, "question": "b"}', "occurs twice"),
-        (b"ok\n\xff\xfe", "byte 4 is no UTF-8"),
+        (b"ok\n\xff\xfe", "byte 4 is not UTF-8"),
     ],
 )
 def test_what_is_no_question_is_named_with_its_line(tmp_path, text, message):
