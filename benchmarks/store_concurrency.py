@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+import time
 from pathlib import Path
 
 from rag_app.store.sqlite.store import open_store
@@ -24,7 +25,8 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "index"
-        statuses, counts = concurrency.contest(path, options.seconds)
+        until = time.monotonic() + options.seconds
+        statuses, counts = concurrency.contest(path, lambda _: time.monotonic() < until)
         with open_store(path) as store:
             findings = [str(finding) for finding in store.verify()]
         left = sorted(place.name for place in path.iterdir())

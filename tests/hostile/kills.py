@@ -270,7 +270,8 @@ def trials(
 def kill_workers(folder: Path, seed: int) -> tuple[int, list[str]]:
     """Ingest with worker processes and kill those, not the run; return (kills, what is wrong).
 
-    A killed worker costs at most its own file; the next run brings that one in.
+    A killed worker costs at most its own file; the next run brings that one in. One is
+    killed when the first file is done, others at random times.
     """
     path, documents = folder / "index", folder / "worked"
     documents.mkdir(exist_ok=True)
@@ -279,20 +280,28 @@ def kill_workers(folder: Path, seed: int) -> tuple[int, list[str]]:
     crash.new_index(path).close()
     chooser, stop, killed = random.Random(seed), threading.Event(), 0
 
-    def kill_some() -> None:
+    def kill_one() -> None:
         nonlocal killed
+        for child in _readers(os.getpid())[:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+                killed += 1
+
+    def kill_some() -> None:
         while not stop.wait(chooser.uniform(0.05, 0.4)) and killed < 3:
-            for child in _readers(os.getpid()):
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(child, signal.SIGKILL)
-                    killed += 1
-                break
+            kill_one()
+
+    def kill_first(_: object) -> None:
+        if not killed:
+            kill_one()
 
     killer = threading.Thread(target=kill_some)
     with open_store(path) as store:
         killer.start()
         try:
-            report = ingest(store, [documents], embed_model=crash.model(), workers=2)
+            report = ingest(
+                store, [documents], embed_model=crash.model(), workers=2, on_file=kill_first
+            )
         finally:
             stop.set()
             killer.join()

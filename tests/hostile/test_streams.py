@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from rag_app.__main__ import main
+from tests.support.hanging import MAX_HANG_S
 
 FORK = multiprocessing.get_context("fork")
 QUESTION = "What is the lead time of the valve?"
@@ -98,7 +99,7 @@ def ended(arguments: list[str], out: Path, err: Path, *states: Callable[[], None
         file.write_text("")
     process = FORK.Process(target=target)
     process.start()
-    process.join(120)
+    process.join(MAX_HANG_S)
     return process.exitcode
 
 

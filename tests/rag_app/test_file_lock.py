@@ -74,12 +74,33 @@ def test_who_waits_is_told_and_goes_on_when_the_other_lets_go(
             assert told == [handle]
 
 
-def test_who_waits_in_vain_is_told_once(lock: LockFile) -> None:
+class Clock:
+    """Time that passes in sleep alone."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("rag_app.file_lock.time", clock)
+    return clock
+
+
+def test_who_waits_in_vain_is_told_once(lock: LockFile, clock: Clock) -> None:
     told: list[int] = []
     impatient = lock.hold(timeout=5 * RETRY_SECONDS, on_wait=told.append)
     with lock.hold(timeout=0), pytest.raises(IndexLockedError, match="in use"), impatient:
         pass
     assert len(told) == 1
+    assert clock.now == pytest.approx(5 * RETRY_SECONDS)
 
 
 def test_a_wait_that_ends_before_it_is_told_is_not_told(lock: LockFile) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pipelines.errors import IndexLockedError, StoreError
 from rag_app.cached.folders import IndexCache, key_of
 from rag_app.settings import Settings
+from tests.support.hanging import MAX_HANG_S
 
 
 def key(name: str) -> str:
@@ -140,7 +141,7 @@ def test_what_is_in_use_is_not_changed_and_what_is_changed_not_used(cache):
             while not told:
                 assert not waiting.done()
             (folder / "data").write_text("new")
-        assert (waiting.result(5), told) == ("new", [1])
+        assert (waiting.result(MAX_HANG_S), told) == ("new", [1])
 
 
 def test_a_removal_that_is_killed_leaves_no_half_of_an_index(cache, monkeypatch):

@@ -14,6 +14,7 @@ import pytest
 
 from rag_app import __version__
 from rag_app.__main__ import main
+from tests.support.hanging import MAX_HANG_S
 
 ROOT = Path(__file__).parents[3]
 FORK = multiprocessing.get_context("fork")
@@ -112,7 +113,7 @@ def test_a_reader_that_goes_away_is_no_error():
 def test_a_full_disk_behind_stdout_is_one_line(index, tmp_path):
     with Path("/dev/full").open("w") as full, (tmp_path / "err").open("w+") as err:
         process = forked(["info"], full, err)
-        process.join(30)
+        process.join(MAX_HANG_S)
         err.seek(0)
         said = err.read()
     assert process.exitcode == 1
@@ -125,7 +126,7 @@ def test_ctrl_c_ends_with_130_and_one_line():
         process.stdin.write("What is the lead time?\n" * 10_000)
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=MAX_HANG_S)
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1].startswith("interrupted")
@@ -137,7 +138,7 @@ def test_two_processes_may_ask_the_same_pdf_at_once(rag, pdfs):
     with Path(os.devnull).open("w") as nowhere:
         processes = [forked(command, nowhere, nowhere) for _ in range(4)]
     for process in processes:
-        process.join(60)
+        process.join(MAX_HANG_S)
     assert [process.exitcode for process in processes] == [0] * 4
     assert len(rag("cache", "info", "--json").json["indexes"]) == 1
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 import threading
-import time
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 from pipelines.errors import LLMTimeoutError
 from rag_app.cli.batch import answers
 from rag_app.cli.questions import Asked, unnamed_key
+from tests.support.hanging import MAX_HANG_S
 
 
 def asked(count: int) -> list[Asked]:
@@ -20,14 +20,31 @@ def answer(question: str) -> dict[str, object]:
     return {"question": question}
 
 
-@settings(max_examples=20)
-@given(st.integers(0, 12), st.integers(1, 5))
-def test_answers_come_in_the_order_of_the_questions(count, workers):
-    def slow(question: str) -> dict[str, object]:
-        time.sleep(random.random() / 1000)
+class InAnyOrder:
+    """Answers of the questions that are asked at the same time one that is chosen by chance."""
+
+    def __init__(self, count: int, workers: int, seed: int) -> None:
+        self._left, self._workers = count, workers
+        self._chooser = random.Random(seed)
+        self._waiting: list[str] = []
+        self._turn = threading.Condition()
+
+    def __call__(self, question: str) -> dict[str, object]:
+        with self._turn:
+            self._waiting.append(question)
+            while self._waiting and len(self._waiting) >= min(self._workers, self._left):
+                self._waiting.remove(self._chooser.choice(self._waiting))
+                self._left -= 1
+                self._turn.notify_all()
+            assert self._turn.wait_for(lambda: question not in self._waiting, MAX_HANG_S)
         return answer(question)
 
-    found = list(answers(asked(count), slow, workers=workers))
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 12), st.integers(1, 5), st.integers(0, 999))
+def test_answers_come_in_the_order_of_the_questions(count, workers, seed):
+    ask = InAnyOrder(count, workers, seed)
+    found = list(answers(asked(count), ask, workers=workers))
     assert [record["question"] for _, record in found] == [one.question for one in asked(count)]
 
 
@@ -54,7 +71,7 @@ def test_one_that_fails_is_in_the_output_and_the_others_go_on():
 
 
 def test_several_are_asked_at_the_same_time():
-    barrier = threading.Barrier(3, timeout=10)
+    barrier = threading.Barrier(3, timeout=MAX_HANG_S)
 
     def ask(question: str) -> dict[str, object]:
         barrier.wait()
@@ -70,7 +87,7 @@ def test_nothing_more_is_asked_when_nobody_reads_on():
 
     def ask(question: str) -> dict[str, object]:
         begun.append(question)
-        assert question == "Q0" or gone.wait(30)
+        assert question == "Q0" or gone.wait(MAX_HANG_S)
         return answer(question)
 
     stream = answers(asked(50), ask, workers=1)
@@ -78,5 +95,5 @@ def test_nothing_more_is_asked_when_nobody_reads_on():
     (worker,) = set(threading.enumerate()) - others
     stream.close()
     gone.set()
-    worker.join(30)
+    worker.join(MAX_HANG_S)
     assert begun in (["Q0"], ["Q0", "Q1"])

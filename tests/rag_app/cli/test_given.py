@@ -10,6 +10,7 @@ import threading
 import pytest
 
 from rag_app.cli import given
+from tests.support.hanging import MAX_HANG_S
 from tests.support.pdfs import make_pdf
 
 
@@ -72,7 +73,7 @@ def test_questions_come_from_a_pipe_with_a_name(rag, index, place):
     )
     writer.start()
     done = rag("ask", "--questions", pipe)
-    writer.join(timeout=10)
+    writer.join(MAX_HANG_S)
     assert not writer.is_alive()
     assert [line["outcome"] for line in done.lines] == ["answered"]
 

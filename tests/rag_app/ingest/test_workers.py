@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import subprocess
 import sys
 import textwrap
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from pipelines import isolated
 from pipelines.errors import CrashError, RagError
 from rag_app.ingest.parsing import Chunking, Parsed
 from rag_app.ingest.workers import parse_all
+from tests.support.hanging import MAX_HANG_S
 from tests.support.hostile_pdfs import write_bad_pdf
 from tests.support.pdfs import make_pdf
 
@@ -105,7 +106,7 @@ def test_workers_go_when_their_parent_is_killed(tmp_path: Path, paths: list[Path
     script = tmp_path / "script.py"
     script.write_text(
         textwrap.dedent(f"""
-            import time
+            import sys
             from pathlib import Path
             from rag_app.ingest.parsing import Chunking
             from rag_app.ingest.workers import parse_all
@@ -114,20 +115,21 @@ def test_workers_go_when_their_parent_is_killed(tmp_path: Path, paths: list[Path
             next(outcomes)
             tasks = Path("/proc/self/task").iterdir()
             print("".join((task / "children").read_text() for task in tasks), flush=True)
-            time.sleep(60)
+            sys.stdin.read()
         """)
     )
     with subprocess.Popen(
         [sys.executable, str(script)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONPATH": str(Path.cwd())},
     ) as process:
         assert process.stdout is not None
-        worker = int(process.stdout.readline())
+        worker = os.pidfd_open(int(process.stdout.readline()))
         process.send_signal(signal.SIGKILL)
-    for _ in range(100):
-        if not Path(f"/proc/{worker}").exists():
-            return
-        time.sleep(0.1)
-    pytest.fail("the worker outlived its parent")
+    try:
+        ended, _, _ = select.select([worker], [], [], MAX_HANG_S)
+    finally:
+        os.close(worker)
+    assert ended, "the worker outlived its parent"

@@ -29,6 +29,7 @@ from rag_app.session import QuerySession
 from rag_app.settings import load_settings
 from tests.rag_app.retrieval.conftest import MANUAL, TOPICS, paged, prepare
 from tests.support.embedding import HashEmbedding, hash_vector
+from tests.support.hanging import MAX_HANG_S
 from tests.support.resealing import reseal
 
 JAPANESE = "京都は古い都です。\n\n東京は日本の首都です。\n\n大阪は商業の町です。"
@@ -161,13 +162,13 @@ def test_aretrieve_does_not_block_the_loop(manual):
     class Slow(HashEmbedding):
         def _get_query_embedding(self, query):
             embedding.set()
-            assert looped.wait(30), "the loop stood still"
+            assert looped.wait(MAX_HANG_S), "the loop stood still"
             return hash_vector(query)
 
     async def ask():
         retriever = StrategyRetriever(manual, embed_model=Slow(), strict=True)
         task = asyncio.create_task(retriever.aretrieve("valve"))
-        await asyncio.to_thread(embedding.wait, 30)
+        await asyncio.to_thread(embedding.wait, MAX_HANG_S)
         looped.set()
         return await task
 
@@ -180,11 +181,11 @@ def test_queries_that_wait_for_a_model_let_others_compute(manual):
 
     class Slow(HashEmbedding):
         def _get_query_embedding(self, query):
-            embedding.wait(5)
+            embedding.wait(MAX_HANG_S)
             return hash_vector(query)
 
     def generate(question):
-        writing.wait(5)
+        writing.wait(MAX_HANG_S)
         return []
 
     retriever = StrategyRetriever(

@@ -8,6 +8,7 @@ a half-written file, a mixture of two versions, and a hit on what is not there.
 from __future__ import annotations
 
 import os
+import select
 import time
 import traceback
 from collections.abc import Callable
@@ -33,18 +34,22 @@ def content(writer: int, file: int, version: int) -> Prepared:
     return prepared(f"/{mark}.pdf", pages)
 
 
-def write(path: Path, number: int, until: float) -> int:
+Goes = Callable[[int], bool]
+"""Tells from what a process has done so far whether it goes on."""
+
+
+def write(path: Path, number: int, goes: Goes) -> int:
     """Put, change and remove files in runs of a few; return how many runs were made."""
     rng = np.random.default_rng([number, os.getpid()])
     runs = version = 0
     with open_store(path) as store:
-        while time.monotonic() < until:
+        while goes(runs):
             try:
                 with store.writer(timeout=30) as writer:
-                    for _ in range(int(rng.integers(1, 4))):
+                    for nth in range(int(rng.integers(1, 4))):
                         version += 1
                         file = int(rng.integers(FILES))
-                        if rng.random() < 0.2:
+                        if nth and rng.random() < 0.3:
                             writer.remove([f"/w{number}f{file}.pdf"])
                         else:
                             writer.put(content(number, file, version))
@@ -55,11 +60,11 @@ def write(path: Path, number: int, until: float) -> int:
     return runs
 
 
-def read(path: Path, until: float, *, reopen: bool) -> int:
-    """Ask and check until the time is over; return how many snapshots were checked."""
+def read(path: Path, goes: Goes, *, reopen: bool) -> int:
+    """Ask and check as long as it goes on; return how many snapshots were checked."""
     count, last = 0, -1
     store = open_store(path)
-    while time.monotonic() < until:
+    while goes(count):
         if reopen:
             store.close()
             store = open_store(path)
@@ -117,17 +122,33 @@ def spawn(work: Callable[[], int]) -> tuple[int, int]:
 
 
 def contest(
-    path: Path, seconds: float, *, writers: int = 2, readers: int = 4
+    path: Path, writes: Goes, *, writers: int = 2, readers: int = 4
 ) -> tuple[list[int], list[int]]:
-    """Let writers and readers at one index.
+    """Let writers and readers at one index: those read, once at least, until these have ended.
+
+    Args:
+        path: the index; it is made.
+        writes: tells a writer from the runs that it has made whether to make another.
+        writers: how many processes write.
+        readers: how many read.
 
     Returns the exit status of each process (0: nothing was wrong), and how many
     runs each writer made and snapshots each reader checked.
     """
     create_store(path, CONFIG).close()
-    until = time.monotonic() + seconds
-    children = [spawn(lambda n=n: write(path, n, until)) for n in range(writers)]
-    children += [spawn(lambda n=n: read(path, until, reopen=n % 2 == 1)) for n in range(readers)]
+    ended, ends = os.pipe()  # reads as ended once no writer holds its other end
+
+    def reads(count: int) -> bool:
+        return count == 0 or not select.select([ended], [], [], 0)[0]
+
+    def write_alone(number: int) -> int:
+        os.close(ended)
+        return write(path, number, writes)
+
+    children = [spawn(lambda n=n: write_alone(n)) for n in range(writers)]
+    os.close(ends)
+    children += [spawn(lambda n=n: read(path, reads, reopen=n % 2 == 1)) for n in range(readers)]
+    os.close(ended)
     counts = [int(os.read(pipe, 32) or b"0") for _, pipe in children]
     for _, pipe in children:
         os.close(pipe)

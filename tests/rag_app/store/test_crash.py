@@ -41,6 +41,7 @@ def test_a_kill_in_the_middle_of_a_write_leaves_every_file_whole(
 
 
 def test_a_kill_at_a_random_time_leaves_every_file_whole(stage: Stage, tmp_path: Path) -> None:
+    """Where it strikes is chance, on a fast machine and a slow one; what must hold is not."""
     began = time.monotonic()
     crash.kill_at(stage, tmp_path / "timed", lambda: None)
     longest = time.monotonic() - began

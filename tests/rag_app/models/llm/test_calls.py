@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import traceback
+from contextlib import suppress
 
 import pytest
 from llama_index.core.base.llms.types import ChatMessage
@@ -26,6 +27,7 @@ from rag_app.models.llm import calls
 from rag_app.models.llm.calls import ReplyStream, achat, chat
 from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
+from tests.support.hanging import MAX_HANG_S
 from tests.support.openai_server import MODEL, Failure, Garbage, OpenAIServer, Reply, Stall
 
 ASK = [ChatMessage(role="user", content="何が首都ですか")]
@@ -121,7 +123,7 @@ def test_a_stall_is_a_timeout_and_the_work_is_not_asked_for_twice(call):
     stalled = OpenAIServer(Stall(), Reply(TEXT))
     with stalled as server, pytest.raises(LLMTimeoutError, match=r"within 0\.15 s.*llm_timeout"):
         call(model(server, llm_timeout=0.15))
-    assert len(server.chats) == 1
+    assert len(server.chats) <= 1, "none: a busy machine had not read the question yet"
 
 
 @way
@@ -171,12 +173,26 @@ def test_a_refused_connection_names_the_address_setting(call):
 
 
 @pytest.mark.parametrize("call", [WAYS["stream"], WAYS["astream"]], ids=["sync", "async"])
-@pytest.mark.parametrize("ending", ["closed", "torn", "error", "stall"])
+@pytest.mark.parametrize("ending", ["closed", "torn", "error"])
 def test_a_broken_stream_is_told_from_a_finished_one(call, ending):
     broken = OpenAIServer(Reply("words and words", ending=ending))
     with broken as server, pytest.raises(LLMStreamError, match="broke off after 15 characters"):
-        call(model(server, llm_timeout=0.3))
+        call(model(server))
     assert len(server.chats) == 1, "words were shown already: no retry"
+
+
+@pytest.mark.parametrize("call", [WAYS["stream"], WAYS["astream"]], ids=["sync", "async"])
+def test_a_stream_that_stalls_after_words_is_a_broken_one(call):
+    for seconds in (0.3, 3.0, MAX_HANG_S):
+        broken = pytest.raises(LLMStreamError, match="broke off after 15 characters")
+        stalled = OpenAIServer(Reply("words and words", ending="stall"))
+        # A busy machine may let a short time pass before the first words.
+        with stalled as server, suppress(LLMTimeoutError):
+            with broken:
+                call(model(server, llm_timeout=seconds))
+            assert len(server.chats) == 1, "words were shown already: no retry"
+            return
+    pytest.fail("no words came")
 
 
 def test_a_stream_without_its_last_mark_is_finished_when_the_model_said_so():

@@ -12,8 +12,12 @@ from rag_app.store.protocol import Store
 from rag_app.store.sqlite.writer_lock import recorded_drafts, writer_lock
 
 
-def test_a_second_writer_is_told_who_writes_and_gives_up_in_time(store: Store) -> None:
-    told: list[str] = []
+def test_a_second_writer_is_told_who_writes_and_gives_up_in_time(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, told = [0.0], list[str]()
+    monkeypatch.setattr("rag_app.file_lock.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("rag_app.file_lock.time.sleep", lambda s: now.append(now.pop() + s))
     with (
         store.writer(),
         pytest.raises(IndexLockedError, match=rf"process {os.getpid()}; waited 0.05 s") as error,
