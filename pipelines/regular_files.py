@@ -13,7 +13,7 @@ import stat
 from io import BufferedReader
 from pathlib import Path
 
-from pipelines.errors import NotPdfError
+from pipelines.errors import ConfigError, NotPdfError
 from pipelines.file_names import printable
 
 _HINT = "check the path: only regular files are read"
@@ -49,6 +49,36 @@ def open_regular(path: Path) -> BufferedReader:
     except BaseException:
         os.close(descriptor)
         raise
+
+
+def read_whole(path: Path, what: str, maximum: int) -> bytes:
+    """Return the bytes of a file that the user named.
+
+    Args:
+        path: the file.
+        what: what it is called in an error: ``the config file``.
+        maximum: how many bytes it may have.
+
+    Raises:
+        ConfigError: there is none, it is no regular file, cannot be read, or is too large.
+    """
+    name = printable(path) or '""'
+    try:
+        with open_regular(path) as file:
+            data = file.read(maximum + 1)
+    except NotPdfError as error:
+        raise ConfigError(f"{what} {error.message}", hint="name a regular file") from None
+    except FileNotFoundError:
+        raise ConfigError(f"there is no file {name}", hint=f"check the path of {what}") from None
+    except OSError as error:
+        raise ConfigError(
+            f"{what} {name} cannot be read: {error.strerror}", hint="check the path, and its rights"
+        ) from None
+    if len(data) > maximum:
+        raise ConfigError(
+            f"{what} {name} is larger than {maximum} bytes", hint="check that it is the right one"
+        )
+    return data
 
 
 def status(path: Path) -> os.stat_result:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import ConfigError
+from pipelines.regular_files import read_whole
 
 CONFIG_NAME = "rag.toml"
 TRUST_NAME = "trusted.json"
@@ -49,16 +50,10 @@ def read_config(path: Path, path_fields: Collection[str] = ()) -> ConfigFile:
     Raises:
         ConfigError: it cannot be read, is too large, or is not TOML.
     """
+    data = read_whole(path, "the config file", MAX_CONFIG_BYTES)
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_CONFIG_BYTES + 1)
-        if len(data) > MAX_CONFIG_BYTES:
-            raise ConfigError(
-                f"the config file {path} is larger than {MAX_CONFIG_BYTES} bytes",
-                hint="it should hold settings only",
-            )
         values = tomllib.loads(data.decode("utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         # The message of a RecursionError is about Python, not about the file.
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigError(

@@ -41,6 +41,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from pipelines.errors import ConfigError
+from pipelines.file_names import printable
 from rag_app import bounds
 from rag_app.bounds import Bounds
 from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_config
@@ -338,8 +339,12 @@ def _config_files(config_file: Path | None) -> Iterator[tuple[ConfigFile, bool]]
     if named:
         path = Path(named).expanduser()
         if not path.is_file():
-            source = "argument" if config_file else CONFIG_VARIABLE
-            raise ConfigError(f"{source}: there is no config file {path}")
+            source = "" if config_file else f"{CONFIG_VARIABLE}: "
+            name = printable(path)
+            what = (
+                f"{name} is no regular file" if path.exists() else f"there is no config file {name}"
+            )
+            raise ConfigError(f"{source}{what}", hint="check the path of the config file")
         yield read_settings_file(path), True
         return
     # The user's own file is read below a found one, which must not undo its settings.

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from pipelines.errors import ConfigError
+from pipelines.regular_files import read_whole
 
 _FILE = "prompts.toml"
 
@@ -162,6 +163,9 @@ def _validated(values: Mapping[str, Any], origin: str) -> Prompts:
         ) from None
 
 
+_MAX_PROMPTS_BYTES = 1 << 20
+
+
 @cache
 def _text() -> str:
     return resources.files("rag_app.answer").joinpath(_FILE).read_text(encoding="utf-8")
@@ -172,11 +176,13 @@ def _shipped() -> dict[str, Any]:
 
 
 def _read(path: Path) -> dict[str, Any]:
+    data = read_whole(path, "the prompts file", _MAX_PROMPTS_BYTES)
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        return tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigError(
-            f"the prompts file {path} does not read: {error}", hint="it must be TOML in UTF-8"
+            f"the prompts file {path} cannot be read: {reason}", hint="it must be TOML in UTF-8"
         ) from error
 
 

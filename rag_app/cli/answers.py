@@ -7,11 +7,13 @@ import os
 import stat
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from pipelines.errors import ConfigError
+from pipelines.file_names import printable
 from rag_app.cli.output import to_json
 from rag_app.cli.questions import Asked, named_key, unnamed_key
 
@@ -30,12 +32,14 @@ class AnswerFile:
     """
 
     def __init__(self, path: Path, asked: Sequence[Asked]) -> None:
-        self._path = path.resolve()  # a link stays one, and leads to the answers
+        self._given = path
         self._keys = [one.key for one in asked]
-        self._records = _read(path, set(self._keys))
-        # Written once now: a file that cannot be written fails before a question is asked.
-        self._replace(self._records.values())
-        self._stream = path.open("a", encoding="utf-8")
+        with self._named():
+            self._path = path.resolve()  # a link stays one, and leads to the answers
+            self._records = _read(path, set(self._keys))
+            # Written once now: a file that cannot be written fails before a question is asked.
+            self._replace(self._records.values())
+            self._stream = path.open("a", encoding="utf-8")
 
     def missing(self, asked: Iterable[Asked]) -> list[Asked]:
         """Return the questions that have no answer yet."""
@@ -44,13 +48,30 @@ class AnswerFile:
     def write(self, one: Asked, record: Record) -> None:
         """Write one answer."""
         self._records[one.key] = record
-        self._stream.write(to_json(record) + "\n")
-        self._stream.flush()
+        with self._named():
+            self._stream.write(to_json(record) + "\n")
+            self._stream.flush()
 
     def close(self) -> None:
         """Put the answers into the order of the questions."""
-        self._stream.close()
-        self._replace(self._records[key] for key in self._keys if key in self._records)
+        with self._named():
+            self._stream.close()
+            self._replace(self._records[key] for key in self._keys if key in self._records)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """Let an error speak of the file that was given, not of one of ours."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:  # RuntimeError: links that lead in a circle
+            reason = getattr(error, "strerror", None) or "its links lead in a circle"
+            parent = self._given.absolute().parent
+            raise ConfigError(
+                f"--out {printable(self._given)} cannot be written: {reason}",
+                hint="the folder must be there and writable, and its disk not full"
+                if parent.is_dir()
+                else f"there is no folder {printable(parent)}",
+            ) from error
 
     def _replace(self, records: Iterable[Record]) -> None:
         text = "".join(to_json(one) + "\n" for one in records)

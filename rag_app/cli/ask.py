@@ -162,6 +162,10 @@ def _what(
 ) -> _What:
     files = list(pdfs or [])
     if questions is not None:
+        if not questions:
+            raise UsageError("--questions: an empty name is no file (- is stdin)")
+        if question is not None and not _may_be_pdf(question):
+            raise UsageError("give a question, or a file of them with --questions, not both")
         given = [question, *files] if question is not None else files
         return _What(None, questions, pdfs_of(given), tuple(index or ()))
     if question is not None and question.lower().endswith(".pdf") and _is_file(question):
@@ -202,6 +206,10 @@ def _check_together(
 
 def _is_path(question: str) -> bool:
     return _is_file(question) or (is_folder(Path(question)) and "/" in question)
+
+
+def _may_be_pdf(word: str) -> bool:
+    return word.lower().endswith(".pdf") or _is_file(word) or is_folder(Path(word))
 
 
 def _is_file(question: str) -> bool:

@@ -32,6 +32,7 @@ def evaluate(
         Path,
         typer.Argument(
             metavar="QUESTIONS",
+            parser=options.a_path,
             help='JSON Lines: "question" and "evidence" ([{"file", "page"}]), or ids of '
             '"documents" or "passages", or "answers" that a right passage contains.',
             show_default=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,8 +24,8 @@ def question_of(given: str | None) -> str | None:
     Raises:
         UsageError: stdin was asked for and is empty, not text, or longer than a question.
     """
-    if given not in (None, STDIN):
-        return given
+    if given is not None and given != STDIN:
+        return text_of(given)
     if given is None and (sys.stdin is None or sys.stdin.isatty()):
         return None
     try:
@@ -45,12 +46,22 @@ def question_of(given: str | None) -> str | None:
     return text or None
 
 
+def text_of(given: str) -> str:
+    """Return an argument as text: Python takes it for ASCII where the locale is C."""
+    try:
+        return os.fsencode(given).decode("utf-8")
+    except UnicodeError:
+        return given
+
+
 def pdfs_of(given: Sequence[str]) -> tuple[Path, ...]:
     """Return the files; a folder stands for the PDFs below it.
 
     Raises:
         UsageError: a folder holds none, or more than :data:`MAX_FOLDER_PDFS`.
     """
+    if "" in given:
+        raise UsageError("an empty name is no path (give . for the working folder)")
     return tuple(file for name in given for file in _files(Path(name)))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
 from itertools import takewhile
 from typing import Any
@@ -13,6 +15,7 @@ from rag_app.cli.given import unquoted
 from rag_app.cli.session import USAGE, UsageError
 
 _ONE_QUESTION = ("search", "explain")
+_DASHED = re.compile(r"-[^-=]*\s")  # -What is it? and no --option=of several words
 _FIRST, _LAST = "Arguments", "Output"
 _NO_BRACES = str.maketrans("", "", "{}")
 
@@ -29,6 +32,11 @@ class Command(TyperCommand):
             words = list(takewhile(lambda word: not word.startswith("-"), given))
             if len(words) > 1 and self.name in _ONE_QUESTION and "unexpected extra" in str(error):
                 raise UsageError(unquoted(str(self.name), words, given[len(words) :])) from None
+            if question := next((word for word in given if _DASHED.match(word)), None):
+                raise UsageError(
+                    f"an option begins with -; a question that does comes last, after --: "
+                    f"rag {self.name} -- {shlex.quote(question)}"
+                ) from None
             raise
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:

@@ -65,13 +65,19 @@ def remove(
 def merge(
     indexes: Annotated[
         list[Path],
-        typer.Argument(metavar="INDEX", help="Indexes; they stay as they are.", show_default=False),
+        typer.Argument(
+            metavar="INDEX",
+            parser=options.a_path,
+            help="Indexes; they stay as they are.",
+            show_default=False,
+        ),
     ],
     into: Annotated[
         Path,
         typer.Option(
             "--into",
             metavar="DIR",
+            parser=options.a_path,
             help="The new index; none may be there yet.",
             rich_help_panel="Index",
             show_default=False,

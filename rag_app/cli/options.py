@@ -38,6 +38,17 @@ def number_in(allowed: Bounds) -> Callable[[str], Any]:
     return parse
 
 
+def a_path(text: str) -> Path:
+    """Return the path of an option; an empty one is a slip, and not the working folder."""
+    if not text:
+        raise typer.BadParameter("an empty name is no path (give . for the working folder)")
+    try:
+        Path(text).resolve()
+    except RuntimeError:  # what pathlib says of links that lead to each other
+        raise typer.BadParameter(f"{bounds.shown(text)}: its links lead in a circle") from None
+    return Path(text)
+
+
 # Output: every command has these.
 Json = Annotated[bool, _option(_OUTPUT, "--json", help="Write one JSON document on stdout.")]
 Quiet = Annotated[bool, _option(_OUTPUT, "--quiet", "-q", help="No notes, no progress on stderr.")]
@@ -50,13 +61,22 @@ Config = Annotated[
         _OUTPUT,
         "--config",
         metavar="FILE",
+        parser=a_path,
         help="Settings file (TOML); else ./rag.toml (see rag trust) over the user's own.",
     ),
 ]
 
 # Index
 OneIndex = Annotated[
-    Path, _option(_INDEX, "--index", "-i", metavar="DIR", help="The index; ./.rag without this.")
+    Path,
+    _option(
+        _INDEX,
+        "--index",
+        "-i",
+        metavar="DIR",
+        parser=a_path,
+        help="The index; ./.rag without this.",
+    ),
 ]
 ManyIndexes = Annotated[
     list[Path] | None,
@@ -65,6 +85,7 @@ ManyIndexes = Annotated[
         "--index",
         "-i",
         metavar="DIR",
+        parser=a_path,
         help="The index; ./.rag without this. Repeat it to search several together.",
     ),
 ]
@@ -220,6 +241,7 @@ Out = Annotated[
         _BATCH,
         "--out",
         metavar="FILE",
+        parser=a_path,
         help="Write the answers here; what is already answered there is not asked again.",
     ),
 ]

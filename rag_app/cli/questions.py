@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from pipelines.errors import ConfigError
+from pipelines.file_names import printable
+
+MAX_QUESTIONS_BYTES = 100_000_000
 
 
 @dataclass(frozen=True)
@@ -59,11 +62,27 @@ def read_questions(source: str) -> list[Asked]:
 
 def _lines(source: str, name: str) -> list[str]:
     try:
-        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-    except OSError as error:
-        raise ConfigError(f"{name}: {error.strerror}", hint="name a file, or - for stdin") from None
+        data = _bytes(source)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it cannot be read"
+        raise ConfigError(
+            f"{printable(name)}: {reason}", hint="name a file, or - for stdin"
+        ) from None
+    if len(data) > MAX_QUESTIONS_BYTES:
+        raise ConfigError(
+            f"{printable(name)}: there are more than {MAX_QUESTIONS_BYTES} bytes in it",
+            hint="check that it is the right file, or split it",
+        )
     # Not splitlines(): a question may hold U+2028 and the like.
     return decoded(data, name).replace("\r\n", "\n").replace("\r", "\n").split("\n")
+
+
+def _bytes(source: str) -> bytes:
+    """Return what is in a file, a pipe or stdin, and a byte too many where there is more."""
+    if source == "-":
+        return sys.stdin.buffer.read(MAX_QUESTIONS_BYTES + 1) if sys.stdin is not None else b""
+    with Path(source).open("rb") as file:
+        return file.read(MAX_QUESTIONS_BYTES + 1)
 
 
 def decoded(data: bytes, name: str) -> str:
@@ -109,6 +128,6 @@ def _asked(line: str, number: int, name: str, seen: Counter[str]) -> Asked:
 def _object(line: str, number: int, name: str) -> Mapping[str, Any]:
     try:
         data = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{name}, line {number} is not JSON: {error}") from None
     return data if isinstance(data, dict) else {}

@@ -9,6 +9,7 @@ import typer
 
 from rag_app import bounds
 from rag_app.cli import options, show
+from rag_app.cli.given import text_of
 from rag_app.cli.help import examples
 from rag_app.cli.session import UsageError, session
 
@@ -53,7 +54,7 @@ def search(
     config: options.Config = None,
 ) -> None:
     """Find passages: where each stands, its score, and what matched."""
-    _check(question)
+    question = _checked(question)
     with session(
         json=json,
         quiet=quiet,
@@ -128,7 +129,7 @@ def explain(
     For each arm (and each generated query) its ranked list, the fused list with what
     each arm gave, the piece behind each passage, and what was dropped.
     """
-    _check(question)
+    question = _checked(question)
     with session(
         json=json,
         quiet=quiet,
@@ -157,9 +158,11 @@ def explain(
             current.out.text(explanation.render())
 
 
-def _check(question: str) -> None:
-    if not question.strip():
+def _checked(question: str) -> str:
+    text = text_of(question)
+    if not text.strip():
         raise UsageError("the question is empty")
+    return text
 
 
 def result(rank: int, found: NodeWithScore) -> dict[str, Any]:

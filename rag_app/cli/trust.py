@@ -18,7 +18,10 @@ def trust(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="[FILE]", help="A settings file; ./rag.toml without this.", show_default=False
+            metavar="[FILE]",
+            parser=options.a_path,
+            help="A settings file; ./rag.toml without this.",
+            show_default=False,
         ),
     ] = Path("rag.toml"),
     forget: Annotated[

@@ -21,6 +21,9 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from pipelines.errors import ConfigError
+from pipelines.regular_files import read_whole
+
+MAX_QUESTIONS_BYTES = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,13 @@ def load_questions(path: Path | str) -> list[Question]:
     Raises:
         ConfigError: the file cannot be read, or a line is wrong; the error names both.
     """
+    data = read_whole(Path(path), "the file of questions", MAX_QUESTIONS_BYTES)
     try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: {error}", hint="a text file in UTF-8 is needed") from error
+        lines = data.decode("utf-8-sig").splitlines()
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"{path}: byte {error.start + 1} is not UTF-8", hint="save it as UTF-8"
+        ) from error
     questions = [
         _question(line, f"{path}, line {number}", str(number))
         for number, line in enumerate(lines, 1)
@@ -76,8 +82,10 @@ def load_questions(path: Path | str) -> list[Question]:
 def _question(line: str, where: str, number: str) -> Question:
     try:
         data = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise ConfigError(f"{where}: {error}", hint="one JSON object per line") from error
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(
+            f"{where} is not JSON: {error}", hint="one JSON object per line"
+        ) from error
     if not isinstance(data, dict) or not isinstance(data.get("question"), str):
         raise ConfigError(f'{where}: no "question"', hint='{"question": "…", "evidence": […]}')
     try:

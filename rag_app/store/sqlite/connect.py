@@ -280,6 +280,11 @@ def _stamp(folder: Path) -> tuple[object, ...]:
 
 def not_found(folder: Path) -> IndexNotFoundError:
     """Return the error for a folder without an index."""
+    if folder.exists() and not folder.is_dir():
+        return IndexNotFoundError(
+            f"{folder} is a file, and an index is a folder",
+            hint="give the folder that `rag ingest … --index FOLDER` made",
+        )
     return IndexNotFoundError(
         f"there is no index in {folder}",
         hint="make one with `rag ingest PATH… --index FOLDER`, or give another folder",

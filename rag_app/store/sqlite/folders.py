@@ -176,6 +176,10 @@ def _others(folder: Path, recorded: Collection[str]) -> Iterator[str]:
         entries = list(os.scandir(folder))
     except FileNotFoundError:
         return
+    except NotADirectoryError as error:
+        raise IndexReadOnlyError(
+            f"{folder} is a file, and an index is a folder", hint="give another folder"
+        ) from error
     except OSError as error:
         raise IndexReadOnlyError(
             f"{folder} cannot be read: {error.strerror}", hint="give another folder"

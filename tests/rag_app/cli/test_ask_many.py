@@ -40,10 +40,10 @@ def test_stdin_and_pdfs(rag, pdfs, monkeypatch):
     assert (done.lines[0]["id"], done.lines[0]["outcome"]) == ("a", "answered")
 
 
-def test_with_questions_every_argument_is_a_pdf(rag, questions):
+def test_a_question_beside_a_file_of_questions_is_wrong_usage(rag, questions):
     done = rag("ask", "What is it?", "--questions", questions)
-    assert done.code == 1
-    assert done.err == "error: What is it?: No such file or directory\n"
+    assert (done.code, done.out) == (2, "")
+    assert "give a question, or a file of them with --questions, not both" in done.err
 
 
 def test_out_is_continued_where_it_stopped(rag, index, questions, place):
