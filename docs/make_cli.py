@@ -50,7 +50,8 @@ traceback of an error.
 
 A `rag.toml` that is only found in the working folder may have come with the documents. It
 may set how documents are cut and searched (`reader`, `parent_size`, `child_sizes`, `window`,
-`strategy`, `similarity_top_k`, `prefer_documents`, `prefer_tables`, presets without `rerank`) and
+`strategy`, `similarity_top_k`, `prefer_documents`, `prefer_tables`, presets without `rerank` and
+`glossary`) and
 nothing else: no model, no address, no key, no file or folder. What is ignored is said on
 stderr. It may set everything after `rag trust`, as long as its content stays the same, or
 with `--config rag.toml`. The

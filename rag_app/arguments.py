@@ -109,6 +109,11 @@ _RULES: Mapping[str, _Rule] = {
     "filters": _Rule(
         _is(MetadataFilters), "MetadataFilters", f"write {_FILTERS}", True, FilterError
     ),
+    "glossary": _Rule(
+        lambda value: isinstance(value, (list, tuple)) and all(isinstance(v, str) for v in value),
+        "a list of names of glossaries or of files",
+        'such as ["accounting", "./mine.json"], or ["none"]',
+    ),
     "node_postprocessors": _Rule(
         _postprocessors,
         "a list of postprocessors of LlamaIndex",

@@ -65,7 +65,23 @@ def read_config(path: Path, path_fields: Collection[str] = ()) -> ConfigFile:
     model = values.get("embed_model")
     if isinstance(model, str) and model.startswith(("./", "../")):
         values["embed_model"] = str(path.parent.absolute() / model)
+    presets = values.get("presets")
+    for group in (values, *(presets.values() if isinstance(presets, dict) else ())):
+        if isinstance(group, dict) and isinstance(group.get("glossary"), list):
+            group["glossary"] = [_beside(path, name) for name in group["glossary"]]
     return ConfigFile(path, values, hashlib.sha256(data).hexdigest())
+
+
+def is_glossary_file(name: str) -> bool:
+    """Tell whether the name of a glossary names a file, and not one that this program has."""
+    return "/" in name or name.casefold().endswith(".json")
+
+
+def _beside(path: Path, name: object) -> object:
+    """Return the name of a glossary; a file is looked for in the folder of a settings file."""
+    if not isinstance(name, str) or not is_glossary_file(name):
+        return name
+    return str(path.parent.absolute() / _home_expanded(path, "glossary", name))
 
 
 def _home_expanded(path: Path, field: str, value: str) -> Path:

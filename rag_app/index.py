@@ -64,7 +64,7 @@ Input = str | Path | Document | BaseNode
 # What as_query_engine and explain hand on, beside strategy, llm and callback_manager.
 RETRIEVER_ARGUMENTS = (
     *("similarity_top_k", "depth", "filters", "prefer_documents", "queries", "strict", "origin"),
-    *("prefer_tables", "node_postprocessors"),
+    *("prefer_tables", "glossary", "node_postprocessors"),
 )
 
 BYTES_PER_MB = 1_000_000
@@ -429,6 +429,7 @@ class Index:
         filters: MetadataFilters | None = None,
         prefer_documents: bool | None = None,
         prefer_tables: bool | None = None,
+        glossary: Sequence[str] | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         queries: int = 1,
         llm: LLM | None = None,
@@ -447,6 +448,8 @@ class Index:
             prefer_documents: prefer documents that the question names; None: the setting.
             prefer_tables: prefer passages with tables where the question asks for a quantity;
                 None: the setting.
+            glossary: names of glossaries, or files (``"./mine.json"``), with what documents
+                print for words of the question; ``["none"]``: none; None: the setting.
             node_postprocessors: LlamaIndex postprocessors (rerankers, filters) that choose the k
                 best of the first passages (30; ``Strategy.rerank_depth``); None: the one that
                 the settings or the strategy name; empty: none.
@@ -469,6 +472,7 @@ class Index:
             filters=filters,
             prefer_documents=prefer_documents,
             prefer_tables=prefer_tables,
+            glossary=glossary,
             node_postprocessors=node_postprocessors,
             queries=queries,
             llm=llm,
@@ -488,6 +492,7 @@ class Index:
         filters: MetadataFilters | None = None,
         prefer_documents: bool | None = None,
         prefer_tables: bool | None = None,
+        glossary: Sequence[str] | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         queries: int = 1,
         llm: LLM | None = None,
@@ -505,6 +510,7 @@ class Index:
             filters=filters,
             prefer_documents=prefer_documents,
             prefer_tables=prefer_tables,
+            glossary=glossary,
             node_postprocessors=node_postprocessors,
             queries=queries,
             llm=llm,
@@ -529,6 +535,7 @@ class Index:
             # What the strategy itself leaves out stays out.
             prefer_documents=None if prefer else False,
             prefer_tables=None if tables else False,
+            glossary=self._settings.glossary if glossary is None else glossary,
             node_postprocessors=node_postprocessors,
             strict=strict,
             origin=origin,

@@ -28,12 +28,14 @@ class Match:
         arm: how it was found (``vectors:child-128``, ``words:parent``).
         score: the arm's raw score (cosine, BM25).
         start, end: span in the document, in characters; ``None`` where it has none.
+        of_glossary: whether it was found for what a glossary says, not for the question.
     """
 
     arm: str
     score: float
     start: int | None = None
     end: int | None = None
+    of_glossary: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +254,13 @@ def _matches(matched: object) -> tuple[Match, ...]:
     if not isinstance(matched, list | tuple):
         return ()
     return tuple(
-        Match(str(m.get("arm", "")), float(m.get("score") or 0.0), m.get("start"), m.get("end"))
+        Match(
+            str(m.get("arm", "")),
+            float(m.get("score") or 0.0),
+            m.get("start"),
+            m.get("end"),
+            bool(m.get("of_glossary")),
+        )
         for m in matched
         if isinstance(m, dict)
     )

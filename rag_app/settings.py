@@ -49,10 +49,10 @@ from rag_app.config_file import CONFIG_NAME, ConfigFile, TrustRecord, read_confi
 APP = "rag_app"
 PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
-# Keys of a preset that load code: they need a trusted file, as such a setting does.
-_OWNER_SETS_IN_PRESETS = frozenset({"rerank"})
+# Keys of a preset that load code or read files: they need a trusted file, as such a setting does.
+_OWNER_SETS_IN_PRESETS = frozenset({"rerank", "glossary"})
 _SECRETS = frozenset({"llm_api_key", "pdf_password"})
-_TUPLES = frozenset({"embed_scripts", "child_sizes"})
+_TUPLES = frozenset({"embed_scripts", "child_sizes", "glossary"})
 _PATHS = frozenset({"prompts", "cache_dir"})
 # An empty instruction is a value ("no instruction"); elsewhere empty means unset.
 _EMPTY_IS_A_VALUE = frozenset({"query_instruction", "text_instruction"})
@@ -114,6 +114,8 @@ class Settings(BaseModel):
         prefer_documents: whether documents named in the question come first.
         prefer_tables: whether passages with tables come first where the question asks for a
             quantity.
+        glossary: glossaries, by name or file, with what documents print for words of the
+            question; None: what the strategy names; ``("none",)``: none.
         presets: named groups of retrieval options.
         rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses the passages;
             None: the strategy's own; ``none``: no postprocessor.
@@ -157,6 +159,7 @@ class Settings(BaseModel):
     similarity_top_k: Annotated[int, _in(bounds.PASSAGES), FOUND_MAY_SET] = 5
     prefer_documents: Annotated[bool, FOUND_MAY_SET] = True
     prefer_tables: Annotated[bool, FOUND_MAY_SET] = True
+    glossary: Annotated[tuple[str, ...] | None, OWNER_SETS] = None
     presets: Annotated[dict[str, dict[str, Any]], FOUND_MAY_SET] = Field(default_factory=dict)
     rerank: Annotated[str | None, OWNER_SETS] = None
     llm: Annotated[str | None, OWNER_SETS] = None

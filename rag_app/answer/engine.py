@@ -289,6 +289,7 @@ class CitedQueryEngine(BaseQueryEngine):
             metadata=None,
             degraded=found.degraded,
             queries=found.queries,
+            glossary=found.glossary,
             timings_ms={stage: round(ms, 1) for stage, ms in asked.watch.timings().items()},
         )
 

@@ -57,12 +57,14 @@ class Retrieved:
         nodes: best first.
         degraded: arms that failed and were done without.
         queries: further queries that were searched beside the question.
+        glossary: terms of glossaries that the question names.
         cost: what a language model cost on the way (it wrote the further queries).
     """
 
     nodes: list[NodeWithScore]
     degraded: list[Any] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
+    glossary: list[Any] = field(default_factory=list)
     cost: Meter = field(default_factory=Meter)
 
 
@@ -129,7 +131,8 @@ def retrieved_of(result: Any, question: str, cost: Meter | None = None) -> Retri
     own = {question, getattr(result, "question", question)}
     queries = [query for query in getattr(result, "queries", ()) or () if query not in own]
     degraded = list(getattr(result, "degraded", ()) or ())
-    return Retrieved(list(result.nodes), degraded, queries, cost)
+    glossary = list(getattr(result, "glossary", ()) or ())
+    return Retrieved(list(result.nodes), degraded, queries, glossary, cost)
 
 
 def _only(weights: dict[str, float], terms: set[str]) -> dict[str, float]:

@@ -93,7 +93,9 @@ def signals(
         sentences: of these passages, in reading order.
         scale: a cosine of this model → the same on the scale of the thresholds.
     """
-    cosines = [m.score for p in passages for m in p.matches if m.arm.startswith("vectors:")]
+    # What a glossary says is near to its passages, whatever the question asks of them.
+    found = [match for passage in passages for match in passage.matches if not match.of_glossary]
+    cosines = [match.score for match in found if match.arm.startswith("vectors:")]
     best = max(cosines, default=None)
     weights = {term: weight for term, weight in weights.items() if _ASKING not in term}
     terms = [weights.keys() & sentence.terms for sentence in sentences]

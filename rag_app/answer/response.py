@@ -272,6 +272,8 @@ class Answer(Response):
             where nothing was found.
         degraded: parts of the retrieval that failed and were done without.
         queries: further queries that were searched (RAG-Fusion).
+        glossary: terms of glossaries in the question; what documents print for them was
+            searched as well.
         usage: tokens, calls, and what was read.
         timings_ms: stage → milliseconds.
     """
@@ -287,6 +289,7 @@ class Answer(Response):
     decision: Decision | None = None
     degraded: list[Any] = field(default_factory=list)
     queries: list[str] = field(default_factory=list)
+    glossary: list[Any] = field(default_factory=list)
     usage: Usage = field(default_factory=Usage)
     timings_ms: dict[str, float] = field(default_factory=dict)
 
@@ -316,7 +319,8 @@ class Answer(Response):
     def to_dict(self) -> dict[str, Any]:
         """Return the document that ``ask --json`` prints.
 
-        ``queries`` is part of it only when further queries were searched.
+        ``queries`` is part of it only when further queries were searched, ``glossary`` only
+        when the question names a term of one.
         """
         document: dict[str, Any] = {
             "question": self.question,
@@ -335,6 +339,8 @@ class Answer(Response):
         }
         if self.queries:
             document["queries"] = list(self.queries)
+        if self.glossary:
+            document["glossary"] = [_plain(term) for term in self.glossary]
         return document
 
 

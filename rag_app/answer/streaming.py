@@ -127,6 +127,11 @@ class _Finished:
         return self._done().queries
 
     @property
+    def glossary(self) -> list[Any]:
+        """As in :class:`Answer`."""
+        return self._done().glossary
+
+    @property
     def usage(self) -> Usage:
         """As in :class:`Answer`."""
         return self._done().usage

@@ -65,6 +65,7 @@ def evaluate(
     ] = None,
     no_prefer_documents: options.NoPreferDocuments = False,
     no_prefer_tables: options.NoPreferTables = False,
+    glossary: options.Glossary = None,
     rerank: options.Rerank = None,
     embed_model: options.EmbedModel = None,
     json: options.Json = False,
@@ -84,6 +85,7 @@ def evaluate(
         config=config,
         prefer_documents=False if no_prefer_documents else None,
         prefer_tables=False if no_prefer_tables else None,
+        glossary=tuple(glossary) if glossary else None,
         rerank=rerank,
         embed_model=embed_model,
     ) as current:

@@ -178,6 +178,17 @@ NoPreferTables = Annotated[
         help="Do not prefer passages with tables where the question asks for a quantity.",
     ),
 ]
+Glossary = Annotated[
+    list[str] | None,
+    _option(
+        _SEARCH,
+        "--glossary",
+        metavar="FILE|NAME|none",
+        help="What documents print for words of the question: a JSON file (./mine.json) or a "
+        "name (accounting, which is the default, accounting-ja, contracts, manuals, "
+        "personnel-ja); none switches it off. Repeat it for several.",
+    ),
+]
 Rerank = Annotated[
     str | None,
     _option(

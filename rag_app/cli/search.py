@@ -43,6 +43,7 @@ def search(
     where: options.Where = None,
     no_prefer_documents: options.NoPreferDocuments = False,
     no_prefer_tables: options.NoPreferTables = False,
+    glossary: options.Glossary = None,
     rerank: options.Rerank = None,
     queries: options.Queries = None,
     llm: options.Llm = None,
@@ -64,6 +65,7 @@ def search(
         similarity_top_k=top_k,
         prefer_documents=False if no_prefer_documents else None,
         prefer_tables=False if no_prefer_tables else None,
+        glossary=tuple(glossary) if glossary else None,
         rerank=rerank,
         llm=llm,
         llm_base_url=base_url,
@@ -86,6 +88,8 @@ def search(
         }
         if len(found.queries) > 1:
             document["queries"] = list(found.queries[1:])
+        if found.glossary:
+            document["glossary"] = [asdict(term) for term in found.glossary]
         if current.out.json:
             current.out.document(document)
         else:
@@ -114,6 +118,7 @@ def explain(
     where: options.Where = None,
     no_prefer_documents: options.NoPreferDocuments = False,
     no_prefer_tables: options.NoPreferTables = False,
+    glossary: options.Glossary = None,
     rerank: options.Rerank = None,
     queries: options.Queries = None,
     llm: options.Llm = None,
@@ -139,6 +144,7 @@ def explain(
         similarity_top_k=top_k,
         prefer_documents=False if no_prefer_documents else None,
         prefer_tables=False if no_prefer_tables else None,
+        glossary=tuple(glossary) if glossary else None,
         rerank=rerank,
         llm=llm,
         llm_base_url=base_url,

@@ -11,24 +11,37 @@ from rag_app.retrieval.fusion import (
     highest_score,
     reciprocal_rank_fusion,
 )
+from rag_app.retrieval.glossary import GLOSSARY_WEIGHT
 from rag_app.retrieval.rankings import QueryVectors, Ranking, View, model_of, rank
 from rag_app.retrieval.strategy import Strategy
 
 
-def plan(strategy: Strategy, queries: Sequence[str], views: Sequence[View]) -> list[Ranking]:
+def plan(
+    strategy: Strategy, queries: Sequence[str], views: Sequence[View], printed: str = ""
+) -> list[Ranking]:
     """Return the rankings to make, still empty.
 
     One for each arm that counts, each query and each tier of documents that the
     question names. Indexes of different models have rankings of their own: their
     cosines cannot be compared.
+
+    Args:
+        strategy: which arms.
+        queries: the question, and further ones of the same weight.
+        views: the indexes.
+        printed: what documents print in place of words of the question; searched with less
+            weight, so that it adds passages and hides none. Empty: nothing.
     """
+    asked = [(query, position > 0, 1.0, False) for position, query in enumerate(queries)]
+    if printed:
+        asked.append((printed, True, GLOSSARY_WEIGHT, True))
     tiers = max(len(view.preferred) for view in views)
     return [
-        Ranking(arm, query, group, position > 0, tier, arm.weight)
+        Ranking(arm, query, group, generated, tier, weight * arm.weight, of_glossary)
         for arm in strategy.arms
         if arm.weight
         for tier in range(tiers + 1)
-        for position, query in enumerate(queries)
+        for query, generated, weight, of_glossary in asked
         for group in _groups(arm.how == "vectors", [v for v in views if len(v.preferred) >= tier])
     ]
 

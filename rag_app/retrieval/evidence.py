@@ -150,7 +150,11 @@ def _matched(
         "node_id": hit.node_id,
         **place_of(ranking, vote.found, excerpt, passage, sentences),
     }
-    return {**entry, "query": ranking.query} if ranking.generated else entry
+    if ranking.generated:
+        entry["query"] = ranking.query
+    if ranking.of_glossary:
+        entry["of_glossary"] = True
+    return entry
 
 
 def place_of(

@@ -49,6 +49,7 @@ class ArmList:
     generated: bool
     tier: int
     weight: float
+    of_glossary: bool
     status: str
     reason: str
     found: int
@@ -64,6 +65,7 @@ class Share:
     arm: str
     query: str
     tier: int
+    of_glossary: bool
     rank: int
     value: float
     text: str
@@ -114,6 +116,7 @@ class Explanation:
     fusion_k: float
     k: int
     documents: tuple[dict[str, Any], ...]
+    glossary: tuple[dict[str, Any], ...]
     arms: tuple[ArmList, ...]
     fused: tuple[FusedRow, ...]
     postprocessors: tuple[str, ...]
@@ -126,7 +129,7 @@ class Explanation:
         return asdict(self)
 
     def render(self) -> str:
-        """Return plain text: the named documents, the fused list, then each arm's list."""
+        """Return plain text: named documents and terms, the fused list, then each arm's list."""
         returned = sum(row.outcome == "returned" for row in self.fused)
         parts = [
             f"{self.question}\nstrategy {self.strategy}, fusion {self.fusion}, "
@@ -136,6 +139,8 @@ class Explanation:
         parts += [_degraded_line(item) for item in self.degraded]
         if self.documents:
             parts.append("Documents that the question names\n" + _documents(self.documents))
+        if self.glossary:
+            parts.append("Terms of glossaries in the question\n" + _terms(self.glossary))
         parts.append("Fused\n" + "\n".join(_fused_lines(self.fused)))
         if self.postprocessors:
             parts.append(_chosen_block(self.postprocessors, self.chosen))
@@ -154,6 +159,7 @@ def explanation_of(result: RetrievalResult, k: int, top: int) -> Explanation:
         fusion_k=result.strategy.fusion_k,
         k=k,
         documents=tuple(asdict(document) for document in result.preference.documents),
+        glossary=tuple(asdict(term) for term in result.glossary),
         arms=tuple(reader.arm(ranking) for ranking in result.rankings),
         fused=tuple(reader.fused(rank, item) for rank, item in enumerate(result.fused[:top], 1)),
         postprocessors=tuple(result.postprocessors),
@@ -194,6 +200,7 @@ class _NodeLookup:
             generated=ranking.generated,
             tier=ranking.tier,
             weight=ranking.weight,
+            of_glossary=ranking.of_glossary,
             status=ranking.status,
             reason=ranking.reason,
             found=len(ranking.found),
@@ -245,7 +252,16 @@ class _NodeLookup:
         ranking = self._result.rankings[source]
         found = self._found[source, key]
         text = self._place(ranking, found)["text"]
-        return Share(source, ranking.arm.name, ranking.query, ranking.tier, rank, value, text)
+        return Share(
+            lists=source,
+            arm=ranking.arm.name,
+            query=ranking.query,
+            tier=ranking.tier,
+            of_glossary=ranking.of_glossary,
+            rank=rank,
+            value=value,
+            text=text,
+        )
 
     def _place(self, ranking: Ranking, found: IndexHit) -> dict[str, Any]:
         piece, passage = (self._nodes.get(key) for key in (found.node_id, found.passage_id))
@@ -285,6 +301,12 @@ def _documents(documents: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
+def _terms(terms: Iterable[Mapping[str, Any]]) -> str:
+    return "\n".join(
+        f"  {item['term']} ({item['glossary']}): {'; '.join(item['prints'])}" for item in terms
+    )
+
+
 def _degraded_line(item: Mapping[str, str]) -> str:
     did = "failed" if item["kind"] == "failed" else "did not vote"
     return f"{item['part']} {did}: {item['reason']}"
@@ -296,7 +318,7 @@ def _fused_lines(rows: Sequence[FusedRow]) -> list[str]:
         place = _place(row.origin, row.file, row.pages)
         lines.append(f"{row.rank:>4}  {row.score:.4f}  {place}  {row.outcome}")
         for share in row.shares:
-            where = _TIERS[share.tier]
+            where = _TIERS[share.tier] + (" for the glossary" if share.of_glossary else "")
             found = f"{share.arm} rank {share.rank}{where}: {_short(share.text)}"
             lines.append(f"        +{share.value:.4f}  {found}")
         if row.row_factor != 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -67,6 +67,7 @@ class Ranking:
         tier: where it is searched: 0 everywhere, 1 in the documents that the question
             names, 2 in those that it names best.
         weight: in the fusion.
+        of_glossary: whether the query is what glossaries say of words of the question.
         found: passages, best first.
         status: ``voted``; ``nothing`` (no passage); ``silent`` (the model does not
             know the query's language); ``failed``.
@@ -81,6 +82,7 @@ class Ranking:
     generated: bool = False
     tier: int = 0
     weight: float = 1.0
+    of_glossary: bool = False
     found: tuple[IndexHit, ...] = ()
     status: Status = "voted"
     reason: str = ""
@@ -88,12 +90,30 @@ class Ranking:
     error: Exception | None = field(default=None, compare=False)
 
 
-class QueryVectors:
-    """The vectors of one question's queries, each computed once, also when it fails."""
+VectorKey = tuple[str, str]  # of a model, and a text
+_MAX_REPEATED_VECTORS = 256
 
-    def __init__(self, given: dict[str, Sequence[float]] | None = None) -> None:
+
+class QueryVectors:
+    """The vectors of one question's queries, each computed once, also when it fails.
+
+    Args:
+        given: vectors that the caller has computed, by text.
+        repeated: vectors of texts that several questions search, such as what a glossary
+            says; those of ``texts`` are taken from it and put into it.
+        texts: which.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[str, Sequence[float]] | None = None,
+        repeated: MutableMapping[VectorKey, Vector] | None = None,
+        texts: Collection[str] = (),
+    ) -> None:
         self._given = given or {}
-        self._known: dict[tuple[str, str], Vector | Exception] = {}
+        self._repeated = {} if repeated is None else repeated
+        self._texts = texts
+        self._known: dict[VectorKey, Vector | Exception] = {}
 
     def get(self, view: View, text: str) -> Vector:
         """Return the unit vector of a query by the model of an index, shape (dimension,).
@@ -105,10 +125,15 @@ class QueryVectors:
         """
         key = (model_of(view), text)
         if key not in self._known:
-            self._known[key] = self._compute(view, text)
+            repeated = self._repeated.get(key)
+            self._known[key] = self._compute(view, text) if repeated is None else repeated
         known = self._known[key]
         if isinstance(known, Exception):
             raise known
+        if text in self._texts and key not in self._repeated:
+            if len(self._repeated) >= _MAX_REPEATED_VECTORS:
+                self._repeated.clear()
+            self._repeated[key] = known
         return known
 
     def _compute(self, view: View, text: str) -> Vector | Exception:

@@ -11,6 +11,7 @@ from llama_index.core.schema import NodeWithScore
 from rag_app.retrieval.candidates import CandidateList
 from rag_app.retrieval.documents import Preference
 from rag_app.retrieval.fusion import Fused
+from rag_app.retrieval.glossary import GlossaryTerm
 from rag_app.retrieval.rankings import Ranking
 from rag_app.retrieval.strategy import Strategy
 
@@ -51,6 +52,8 @@ class RetrievalResult:
         reading: which of them became passages.
         preference: the documents that the question names.
         degraded: what took no part.
+        glossary: the terms of glossaries that the question names; what documents print for
+            them was searched too.
         timings_ms: milliseconds by stage: ``queries``, ``documents``, ``arms``,
             ``fusion``, ``reading``, ``rerank`` (where there is one), ``total``.
         postprocessors: names of what chose ``nodes`` from the passages of ``reading``.
@@ -65,5 +68,6 @@ class RetrievalResult:
     reading: CandidateList
     preference: Preference
     degraded: Sequence[Degraded]
+    glossary: Sequence[GlossaryTerm]
     timings_ms: Mapping[str, float]
     postprocessors: Sequence[str] = ()

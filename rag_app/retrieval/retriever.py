@@ -29,14 +29,17 @@ from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
 from rag_app.retrieval.fusion import Fused
+from rag_app.retrieval.glossary import search_text, terms_in
+from rag_app.retrieval.glossary_files import load_glossaries
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
-from rag_app.retrieval.rankings import QueryVectors, Ranking, View
+from rag_app.retrieval.rankings import QueryVectors, Ranking, VectorKey, View
 from rag_app.retrieval.rerank import load_reranker, rerank
 from rag_app.retrieval.result import Degraded, RetrievalResult
 from rag_app.retrieval.row_weight import weigh_rows
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
 from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
+from rag_app.store.array_types import Vector
 from rag_app.store.protocol import IndexConfig, Store
 
 DEFAULT_TOP_K = 5
@@ -71,6 +74,8 @@ class StrategyRetriever(BaseRetriever):
             strategy says.
         prefer_tables: prefer passages with tables where the question asks for a quantity;
             None: as the strategy says.
+        glossary: names of glossaries, or files, with what documents print for words of the
+            question; ``["none"]``: none; None: as the strategy says.
         node_postprocessors: what reorders or filters the first ``rerank_depth`` passages of
             the strategy before the best k are taken; None: what the strategy names.
         strict: raise when a part of the strategy fails, instead of answering by the rest.
@@ -95,6 +100,7 @@ class StrategyRetriever(BaseRetriever):
         query_generator: QueryGenerator | None = None,
         prefer_documents: bool | None = None,
         prefer_tables: bool | None = None,
+        glossary: Sequence[str] | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
         strict: bool = False,
         origin: str = "",
@@ -108,6 +114,8 @@ class StrategyRetriever(BaseRetriever):
             chosen = replace(chosen, prefer_documents=prefer_documents)
         if prefer_tables is not None:
             chosen = replace(chosen, prefer_tables=prefer_tables)
+        if glossary is not None:
+            chosen = replace(chosen, glossary=tuple(glossary))
         self._set_up((Member(store, embed_model, filters, origin),), chosen, similarity_top_k)
         self._strict = strict
         self._check(session)
@@ -119,6 +127,10 @@ class StrategyRetriever(BaseRetriever):
         check_top_k(k)
         self._members, self._strategy, self._k = members, strategy, k
         self._checked: set[tuple[int, int]] = set()
+        # Raw scores of different queries cannot be compared.
+        named = () if strategy.fusion == "max" else strategy.glossary
+        self._glossaries = load_glossaries(named)
+        self._vectors: dict[VectorKey, Vector] = {}
 
     def _named_postprocessors(
         self, given: Sequence[BaseNodePostprocessor] | None
@@ -224,8 +236,10 @@ class StrategyRetriever(BaseRetriever):
         clock.lap("queries")
         views, preference = self._prefer(question, views)
         clock.lap("documents")
-        planned = plan(self._strategy, queries, views)
-        vectors = QueryVectors(_given_vectors(bundle, question))
+        terms = terms_in(question, self._glossaries)
+        printed = search_text(terms)
+        planned = plan(self._strategy, queries, views, printed)
+        vectors = QueryVectors(_given_vectors(bundle, question), self._vectors, {printed})
         wanted = self._wanted()
         depth = max(self._strategy.depth, wanted)
         while True:
@@ -255,6 +269,7 @@ class StrategyRetriever(BaseRetriever):
             reading=reading,
             preference=preference,
             degraded=degraded,
+            glossary=terms,
             timings_ms=clock.timings(),
             postprocessors=tuple(type(one).__name__ for one in self._postprocessors),
         )

@@ -15,6 +15,7 @@ from rag_app.bounds import shown
 from rag_app.store.protocol import How
 
 Fusion = Literal["rrf", "convex", "max"]
+DEFAULT_GLOSSARY = ("accounting",)
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,8 @@ class Strategy:
         depth: how many passages each arm ranks, at least as many as are asked for.
         prefer_documents: prefer the documents that the question names.
         prefer_tables: prefer passages with tables where the question asks for a quantity.
+        glossary: names of glossaries, or files, with what documents print for words of the
+            question; ``("none",)``: none.
         rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses from the
             first passages; empty: none.
         rerank_depth: how many passages it chooses from, ``depth`` at most.
@@ -83,11 +86,13 @@ class Strategy:
     depth: int = 50
     prefer_documents: bool = True
     prefer_tables: bool = True
+    glossary: tuple[str, ...] = DEFAULT_GLOSSARY
     rerank: str = ""
     rerank_depth: int = 30
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", tuple(self.arms))
+        self._check_glossary()
         if not self.arms:
             raise ConfigError(f"the strategy {self.name!r} has no arms", hint="give it one or more")
         if len({arm.name for arm in self.arms}) != len(self.arms):
@@ -117,6 +122,16 @@ class Strategy:
                 f"rerank of {self.name!r} is {self.rerank!r}", hint='a text: "package.module:NAME"'
             )
         self._check_fusion()
+
+    def _check_glossary(self) -> None:
+        names = self.glossary
+        listed = isinstance(names, (list, tuple))
+        if not listed or not all(isinstance(name, str) for name in names):
+            raise ConfigError(
+                f"glossary of {self.name!r} is {names!r}",
+                hint='a list of names or files: ["accounting", "./mine.json"], or ["none"]',
+            )
+        object.__setattr__(self, "glossary", tuple(names))
 
     def _check_fusion(self) -> None:
         if self.fusion not in get_args(Fusion):

@@ -57,6 +57,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "question": (*NEVER, None, 5, ["x"], ""),
     "prefer_documents": (*NEVER, 1, "yes"),
     "prefer_tables": (*NEVER, 1, "yes"),
+    "glossary": (*NEVER, 1, "accounting", [1], {}),
     "node_postprocessors": (*NEVER, SimilarityPostprocessor(), ["cross-encoder"], "rerank", {}),
     "prompts": (SimpleNamespace(), b"bytes", 5, "", ["x"]),
     **dict.fromkeys(
@@ -178,6 +179,7 @@ def test_sources_names_and_inputs_of_no_kind_are_refused(
 def test_none_is_the_setting_where_an_argument_may_be_left_out(index: Index) -> None:
     names = (
         *("similarity_top_k", "depth", "filters", "prefer_documents", "prefer_tables"),
+        "glossary",
         *("llm", "callback_manager"),
     )
     retriever = index.as_retriever(None, **dict.fromkeys(names))

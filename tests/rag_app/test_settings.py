@@ -81,10 +81,12 @@ def test_tuples_and_switches_are_read_from_the_environment(monkeypatch: pytest.M
     monkeypatch.setenv("RAG_CHILD_SIZES", "64, 128")
     monkeypatch.setenv("RAG_EMBED_SCRIPTS", "latin,cjk")
     monkeypatch.setenv("RAG_PREFER_DOCUMENTS", "false")
+    monkeypatch.setenv("RAG_GLOSSARY", "accounting, ./mine.json")
     settings = load_settings()
     assert settings.child_sizes == (64, 128)
     assert settings.embed_scripts == ("latin", "cjk")
     assert settings.prefer_documents is False
+    assert settings.glossary == ("accounting", "./mine.json")
 
 
 def test_an_empty_variable_is_unset_but_an_empty_instruction_is_a_choice(
@@ -101,9 +103,13 @@ def test_an_empty_variable_is_unset_but_an_empty_instruction_is_a_choice(
 def test_relative_paths_of_a_file_start_at_its_folder(tmp_path: Path) -> None:
     file = tmp_path / "there" / "rag.toml"
     file.parent.mkdir()
-    file.write_text('prompts = "p.toml"\ncache_dir = "~/c"\nembed_model = "./model"\n')
+    file.write_text(
+        'glossary = ["accounting", "g.json"]\n'
+        'prompts = "p.toml"\ncache_dir = "~/c"\nembed_model = "./model"\n'
+    )
     settings = load_settings(file)
     assert settings.prompts == file.parent / "p.toml"
+    assert settings.glossary == ("accounting", str(file.parent / "g.json"))
     assert settings.cache_dir == Path.home() / "c"
     assert settings.embed_model == str(file.parent / "model")
 
@@ -143,6 +149,7 @@ VALUES = {
     "prefer_documents": "false",
     "prefer_tables": "false",
     "presets": '{wide = {base = "hybrid"}}',
+    "glossary": '["./mine.json"]',
     "rerank": '"package.module:Name"',
     "llm": '"like:x"',
     "llm_base_url": '"http://127.0.0.1:9/v1"',
@@ -179,12 +186,16 @@ def test_a_setting_that_is_not_marked_is_the_owners(monkeypatch: pytest.MonkeyPa
 
 def test_a_preset_of_a_found_file_loads_no_code_until_it_is_trusted(clean: Path) -> None:
     file = clean / "rag.toml"
-    file.write_text('[presets.mine]\nbase = "bm25"\nrerank = "evil:Code"\n[presets.b]\ndepth = 3\n')
+    file.write_text(
+        '[presets.mine]\nbase = "bm25"\nrerank = "evil:Code"\nglossary = ["/etc/x.json"]\n'
+        "[presets.b]\ndepth = 3\n"
+    )
     settings, ignored = settings_and_ignored()
     assert settings.presets == {"mine": {"base": "bm25"}, "b": {"depth": 3}}
-    assert "presets.mine.rerank" in ignored
+    assert "presets.mine.glossary, presets.mine.rerank ignored" in ignored
     assert "presets.b" not in ignored
-    whole = {"mine": {"base": "bm25", "rerank": "evil:Code"}, "b": {"depth": 3}}
+    mine = {"base": "bm25", "rerank": "evil:Code", "glossary": ["/etc/x.json"]}
+    whole = {"mine": mine, "b": {"depth": 3}}
     assert load_settings(Path("rag.toml")).presets == whole
     trust_record().add(read_settings_file(Path("rag.toml")))
     settings, ignored = settings_and_ignored()

@@ -79,6 +79,8 @@ def test_cosines_are_raw_scores_of_vector_arms_only():
     matched = [{"arm": "words:parent", "score": 17.0}, {"arm": "vectors:child-128", "score": 0.4}]
     assert measured({}, "x", matched=matched).cosine == 0.4
     assert measured({}, "x", matched=matched[:1]).cosine is None
+    glossary = {"arm": "vectors:child-128", "score": 0.9, "of_glossary": True}
+    assert measured({}, "x", matched=[*matched, glossary]).cosine == 0.4
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,56 @@ def test_a_reranker_that_is_none_is_one_line(rag, index):
     assert done.err.startswith("error: there is no reranker 'cross-encoder' (it is package.module:")
 
 
+WAIT = "How long must one wait for the valve?"
+
+
+@pytest.fixture
+def waiting(place):
+    """A glossary beside the index: what people call the lead time."""
+    file = place / "waiting.json"
+    file.write_text('{"terms": {"wait": ["lead time", "weeks from the date of the order"]}}')
+    return file
+
+
+def test_json_names_the_terms_of_a_glossary_that_the_question_has(rag, index, waiting):
+    done = rag("search", WAIT, "--glossary", "accounting", "--glossary", "./waiting.json", "--json")
+    assert (done.code, done.err) == (0, "")
+    [term] = done.json["glossary"]
+    assert (term["glossary"], term["sort"], term["term"]) == ("waiting", "terms", "wait")
+    matched = done.json["results"][0]["matched"]
+    assert {match.get("query") for match in matched} >= {"; ".join(term["prints"])}
+    assert "glossary" not in rag("search", WAIT, "--json").json
+    shown = rag("explain", WAIT, "--glossary", "waiting.json")
+    assert "wait (waiting): lead time; weeks from the date of the order" in shown.out
+    asked = rag("ask", WAIT, "--glossary", "waiting.json", "--json")
+    assert asked.json["glossary"] == [term]
+
+
+def test_a_preset_names_a_glossary_beside_its_file_and_none_switches_it_off(rag, index, waiting):
+    own = waiting.parent / "sub"
+    own.mkdir()
+    waiting.rename(own / waiting.name)
+    (own / "own.toml").write_text(
+        '[presets.ours]\nbase = "hybrid"\nglossary = ["waiting.json"]\nprefer_tables = false\n'
+    )
+    given = ("--config", "sub/own.toml", "--strategy", "ours", "--json")
+    assert [t["term"] for t in rag("search", WAIT, *given).json["glossary"]] == ["wait"]
+    assert "glossary" not in rag("search", WAIT, "--glossary", "none", *given).json
+
+
+def test_a_glossary_that_is_none_is_one_line(rag, index, waiting):
+    waiting.write_text("{}")
+    for name, says in (
+        ("waiting.json", "the glossary waiting.json has 0 terms"),
+        ("acounting", "there is no glossary 'acounting' (known: accounting, "),
+        ("gone.json", "the glossary gone.json does not read: No such file"),
+    ):
+        done = rag("search", WAIT, "--glossary", name)
+        assert (done.code, done.out) == (1, "")
+        assert done.err.startswith(f"error: {says}")
+        assert done.err.count("\n") == 1
+
+
 def test_a_document_without_a_name_is_called_by_its_id(rag, index, model):
     with Index.open(index, embed_model=model) as opened:
         opened.ingest(Document(id_="minutes-7", text="The quorum is nine members."))
