@@ -13,6 +13,7 @@ from typing import Any
 
 from pipelines.errors import RagError
 from rag_app.retrieval.retriever import StrategyRetriever
+from rag_app.store.protocol import Finding
 from rag_app.store.sqlite.schema import DATABASE, DERIVED
 from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
@@ -192,3 +193,44 @@ def judge(folder: Path, expected: list[Any]) -> str:
     if same:
         return "as before, found" if findings else "as before"
     return "wrong, found" if findings else "wrong, not found"
+
+
+def verifications_beside_a_writer(folder: Path, runs: int) -> list[tuple[Finding, ...]]:
+    """Verify an index again and again while another process replaces documents in it.
+
+    Returns:
+        What each verification found; nothing where it gave no false alarm.
+    """
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            os.close(write)
+            os.set_blocking(read, False)
+            _write_until_closed(folder, read)
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(read)
+    try:
+        with open_store(folder) as store:
+            found = [tuple(store.verify()) for _ in range(runs)]
+    finally:
+        os.close(write)
+        _, status = os.waitpid(child, 0)
+    assert status == 0
+    return found
+
+
+def _write_until_closed(folder: Path, pipe: int) -> None:
+    rng = random.Random(1)
+    with open_store(folder) as store:
+        while True:
+            with store.writer() as writer:
+                writer.put(_content("C", rng.randrange(6)))
+            try:
+                if os.read(pipe, 1) == b"":
+                    return
+            except BlockingIOError:
+                continue

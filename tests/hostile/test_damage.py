@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import random
 import shutil
 import sqlite3
 from pathlib import Path
@@ -13,7 +11,14 @@ import pytest
 from pipelines.errors import IndexDamagedError
 from rag_app.store.sqlite.schema import DATABASE, DERIVED
 from rag_app.store.sqlite.store import open_store
-from tests.hostile.damage import Templates, answers, judge, make_templates, run
+from tests.hostile.damage import (
+    Templates,
+    answers,
+    judge,
+    make_templates,
+    run,
+    verifications_beside_a_writer,
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,34 +113,4 @@ def test_what_would_make_a_wrong_citation_is_refused_when_it_is_read(
 
 
 def test_verification_beside_a_writer_gives_no_false_alarm(folder: Path) -> None:
-    from tests.hostile.damage import _content
-
-    read, write = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            os.close(write)
-            os.set_blocking(read, False)
-            rng = random.Random(1)
-            with open_store(folder) as store:
-                while True:
-                    with store.writer() as writer:
-                        writer.put(_content("C", rng.randrange(6)))
-                    try:
-                        if os.read(read, 1) == b"":
-                            break
-                    except BlockingIOError:
-                        continue
-            code = 0
-        finally:
-            os._exit(code)
-    os.close(read)
-    try:
-        with open_store(folder) as store:
-            found = [store.verify() for _ in range(40)]
-    finally:
-        os.close(write)
-        _, status = os.waitpid(child, 0)
-    assert status == 0
-    assert [findings for findings in found if findings] == []
+    assert [found for found in verifications_beside_a_writer(folder, 40) if found] == []

@@ -8,18 +8,24 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import typer
 
+from rag_app.cli.app import app
 from tests.support.pdfs import make_pdf
 
 QUESTION = "What is the lead time of the valve?"
 COMMANDS = [
+    ["--version"],
+    ["--help"],
     ["ingest", "pdfs", "--index", "a.idx"],
     ["ingest", "pdfs/crane.pdf", "--index", "b.idx", "--pipeline", "sentence_window"],
     ["ask", QUESTION, "--index", "a.idx"],
     ["ask", QUESTION, "pdfs/valve.pdf"],
+    ["ask", "--questions", "q.jsonl", "--index", "a.idx"],
     ["search", QUESTION, "--index", "a.idx", "--json"],
     ["explain", QUESTION, "--index", "a.idx"],
     ["merge", "a.idx", "b.idx", "--into", "c.idx"],
@@ -27,6 +33,10 @@ COMMANDS = [
     ["eval", "q.jsonl", "--index", "a.idx"],
     ["repair", "--index", "a.idx"],
     ["remove", "pdfs/crane.pdf", "--index", "b.idx"],
+    ["trust", "other.toml"],
+    ["trust", "--forget", "other.toml"],
+    ["cache", "info"],
+    ["cache", "clear"],
 ]
 # A program that uses a key because it lies there would use one of these.
 KEYS = {
@@ -37,9 +47,11 @@ KEYS = {
     "LLAMA_CLOUD_API_KEY": "never",
     "RAG_LLM_API_KEY": "never",
 }
-# Runs the program and notes in a file, from inside, what would go to a network.
+# What would keep the program from a network, or lead it to another place, is not set.
+DROPPED = ("RAG_", "HF_", "TRANSFORMERS_", "OPENAI_", "ANTHROPIC_", "LLAMA_", "XDG_")
+# Runs all commands in one process and notes in a file, from inside, what would go to a network.
 GUARD = """
-import sys
+import json, sys
 EVENTS = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto",
           "socket.sendmsg"}
 def note(event, arguments):
@@ -48,69 +60,95 @@ def note(event, arguments):
             file.write(f"{event} {arguments!r}\\n")
 sys.addaudithook(note)
 from rag_app.cli.app import run
-sys.exit(run(sys.argv[2:]))
+for command in json.loads(sys.argv[2]):
+    code = run(command)
+    if code:
+        sys.exit(f"{command} ended with {code}")
 """
 CONNECTS = re.compile(
     r"(?:connect|sendto|sendmsg)\(.*sa_family=AF_(?!UNIX\b|UNSPEC\b|NETLINK\b)\w+"
 )
+STRACE = shutil.which("strace")
+CALL = "import socket; s = socket.socket(); s.settimeout(1); s.connect_ex(('127.0.0.1', 9))"
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("offline")
-    (folder / "pdfs").mkdir()
-    text = "The valve AX-450 opens at 4.2 bar.\nIts lead time is twelve weeks."
-    make_pdf(folder / "pdfs" / "valve.pdf", [text])
-    make_pdf(folder / "pdfs" / "crane.pdf", ["The crane lifts seven tonnes."])
-    line = json.dumps({"question": QUESTION, "evidence": [{"file": "valve.pdf", "page": 1}]})
-    (folder / "q.jsonl").write_text(f"{line}\n")
-    return folder
+@dataclass(frozen=True)
+class Watched:
+    """What was seen of a process: from inside, and of all that it started."""
+
+    done: subprocess.CompletedProcess[str]
+    events: str
+    connections: list[str]
 
 
-def environment(place: Path) -> dict[str, str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("RAG_")}
-    return {**kept, **KEYS, "HOME": str(place / "home"), "RAG_CACHE_DIR": str(place / "cache")}
-
-
-def run(place: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command, cwd=place, env=environment(place), capture_output=True, text=True, timeout=300
+def watched(place: Path, keys: dict[str, str], code: str, *arguments: str) -> Watched:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(DROPPED)}
+    home = {"HOME": str(place / "home"), "RAG_CACHE_DIR": str(place / "cache")}
+    events, trace = place / "events", place / "trace"
+    watch = [
+        STRACE,
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-e",
+        "trace=connect,sendto,sendmsg",
+        "-o",
+        str(trace),
+    ]
+    done = subprocess.run(
+        [*(watch if STRACE else []), sys.executable, "-c", code, str(events), *arguments],
+        cwd=place,
+        env={**kept, **keys, **home},
+        capture_output=True,
+        text=True,
+    )
+    traced = trace.read_text().splitlines() if trace.exists() else []
+    return Watched(
+        done,
+        events.read_text() if events.exists() else "",
+        [line for line in traced if CONNECTS.search(line)],
     )
 
 
-@pytest.fixture(scope="module")
-def made(place: Path) -> Path:
-    """The place with the indexes of all commands, each run with the guard inside."""
-    for command in COMMANDS:
-        done = run(place, sys.executable, "-c", GUARD, str(place / "events"), *command)
-        assert done.returncode == 0, (command, done.stderr)
-    return place
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    (tmp_path / "pdfs").mkdir()
+    text = "The valve AX-450 opens at 4.2 bar.\nIts lead time is twelve weeks."
+    make_pdf(tmp_path / "pdfs" / "valve.pdf", [text])
+    make_pdf(tmp_path / "pdfs" / "crane.pdf", ["The crane lifts seven tonnes."])
+    line = json.dumps({"question": QUESTION, "evidence": [{"file": "valve.pdf", "page": 1}]})
+    (tmp_path / "q.jsonl").write_text(f"{line}\n")
+    (tmp_path / "other.toml").write_text('llm = "openai:gpt-4o-mini"\n')
+    return tmp_path
 
 
-def test_no_command_of_the_program_uses_a_network(made: Path) -> None:
-    events = made / "events"
-    assert not events.exists() or events.read_text() == ""
+@pytest.mark.parametrize("keys", [KEYS, {}], ids=["keys", "no keys"])
+def test_no_command_and_nothing_that_it_starts_uses_a_network(
+    place: Path, keys: dict[str, str]
+) -> None:
+    seen = watched(place, keys, GUARD, json.dumps(COMMANDS))
+    assert seen.done.returncode == 0, seen.done.stderr
+    assert seen.events == ""
+    assert seen.connections == []
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_nothing_that_a_command_starts_uses_a_network(made: Path) -> None:
-    trace = made / "trace"
-    for command in COMMANDS:
-        if command[0] in ("merge", "remove"):
-            continue  # done once above
-        program = [sys.executable, "-m", "rag_app", *command]
-        watch = ["strace", "-f", "-qq", "-e", "trace=connect,sendto,sendmsg", "-o", str(trace)]
-        done = run(made, *watch, *program)
-        assert done.returncode == 0, (command, done.stderr)
-        assert [line for line in trace.read_text().splitlines() if CONNECTS.search(line)] == []
+def test_every_command_of_the_program_is_guarded() -> None:
+    group = typer.main.get_command(app)
+    names = {
+        (name, inner)
+        for name, command in group.commands.items()  # type: ignore[attr-defined]
+        for inner in getattr(command, "commands", {None: None})
+    }
+    run = {(one[0], one[1] if one[0] == "cache" else None) for one in COMMANDS}
+    assert names <= run
 
 
-@pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
-def test_a_connection_is_noticed_by_both_guards(place: Path) -> None:
-    call = "import socket; s = socket.socket(); s.settimeout(1); s.connect_ex(('127.0.0.1', 9))"
-    guard = GUARD.partition("from rag_app")[0] + call
-    run(place, sys.executable, "-c", guard, str(place / "noticed"))
-    assert "socket.connect" in (place / "noticed").read_text()
-    trace = place / "noticed.trace"
-    run(place, "strace", "-f", "-e", "trace=connect", "-o", str(trace), sys.executable, "-c", call)
-    assert any(CONNECTS.search(line) for line in trace.read_text().splitlines())
+def test_a_connection_is_noticed_from_inside(place: Path) -> None:
+    guard = GUARD.partition("from rag_app")[0] + CALL
+    assert "socket.connect" in watched(place, {}, guard).events
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_a_connection_of_a_process_that_is_started_is_noticed(place: Path) -> None:
+    child = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {CALL!r}], check=True)"
+    assert watched(place, {}, child).connections
