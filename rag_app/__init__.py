@@ -68,9 +68,14 @@ if TYPE_CHECKING:
     from rag_app.evaluation import (
         evaluate,
     )
+    from rag_app.facade.info import (
+        IndexInfo,
+    )
+    from rag_app.facade.querying import (
+        RetrieverOptions,
+    )
     from rag_app.index import (
         Index,
-        IndexInfo,
     )
     from rag_app.ingest import (
         IngestReport,
@@ -132,6 +137,7 @@ __all__ = [
     "RagError",
     "ReadError",
     "RetrievalError",
+    "RetrieverOptions",
     "Settings",
     "StoreError",
     "Strategy",
@@ -150,10 +156,11 @@ _HOME = {
     "Arm": "rag_app.retrieval.strategy",
     "Citation": "rag_app.answer.response",
     "Index": "rag_app.index",
-    "IndexInfo": "rag_app.index",
+    "IndexInfo": "rag_app.facade.info",
     "IngestReport": "rag_app.ingest",
     "JoinedIndex": "rag_app.joined",
     "Quote": "rag_app.answer.response",
+    "RetrieverOptions": "rag_app.facade.querying",
     "Settings": "rag_app.settings",
     "Strategy": "rag_app.retrieval.strategy",
     "ask": "rag_app.cached.pdfs",

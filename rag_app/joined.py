@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Self, Unpack
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms.llm import LLM
-from llama_index.core.postprocessor.types import BaseNodePostprocessor
 
 from pipelines.errors import ConfigError
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.prompts import PromptsSource
-from rag_app.arguments import check, check_each, check_keywords
-from rag_app.index import RETRIEVER_ARGUMENTS, Index, configured_llm, make_engine
+from rag_app.facade.arguments import check, check_each, check_keywords
+from rag_app.facade.querying import (
+    OPTION_NAMES,
+    RetrieverOptions,
+    configured_llm,
+    make_engine,
+    make_retriever,
+)
+from rag_app.index import Index
 from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.retriever import JoinedRetriever
 from rag_app.retrieval.strategy import Strategy
 from rag_app.session import QuerySession
-
-# Each member's origin is its name.
-_FURTHER = tuple(name for name in RETRIEVER_ARGUMENTS if name != "origin")
 
 
 class JoinedIndex:
@@ -48,43 +51,46 @@ class JoinedIndex:
         self,
         strategy: str | Strategy | None = None,
         *,
+        llm: LLM | None = None,
         session: QuerySession | None = None,
         callback_manager: CallbackManager | None = None,
-        **retriever: Any,
+        **options: Unpack[RetrieverOptions],
     ) -> JoinedRetriever:
-        """Return one retriever over all (arguments of :meth:`Index.as_retriever`)."""
-        called = "JoinedIndex.as_retriever"
-        check_keywords(called, retriever, (*_FURTHER, "llm"))
+        """Return one retriever over all; the arguments are those of :meth:`Index.as_retriever`."""
         return self._retriever(
-            called, strategy, session=session, callback_manager=callback_manager, **retriever
+            "JoinedIndex.as_retriever", strategy, llm, session, callback_manager, options
         )
 
     def _retriever(
         self,
         caller: str,
-        strategy: str | Strategy | None = None,
-        *,
-        session: QuerySession | None = None,
-        callback_manager: CallbackManager | None = None,
-        node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
-        **retriever: Any,
+        strategy: str | Strategy | None,
+        llm: LLM | None,
+        session: QuerySession | None,
+        callback_manager: CallbackManager | None,
+        options: RetrieverOptions,
     ) -> JoinedRetriever:
         """Return the retriever; errors in its arguments name the function that was called."""
-        check(caller, callback_manager=callback_manager, node_postprocessors=node_postprocessors)
+        check_keywords(caller, options, OPTION_NAMES)  # each member's origin is its name
+        postprocessors = options.get("node_postprocessors")
+        check(caller, callback_manager=callback_manager, node_postprocessors=postprocessors)
+        own: RetrieverOptions = {**options, "node_postprocessors": ()}
         parts = [
-            index.retriever_for(
+            make_retriever(
                 caller,
+                index.opened,
                 strategy=strategy,
+                llm=llm,
                 origin=origin,
                 session=session,
-                node_postprocessors=(),
-                **retriever,
+                callback_manager=None,
+                **own,
             )
             for origin, index in self._members.items()
         ]
         return JoinedRetriever(
             parts,
-            node_postprocessors=node_postprocessors,
+            node_postprocessors=postprocessors,
             session=session,
             callback_manager=callback_manager,
         )
@@ -97,27 +103,31 @@ class JoinedIndex:
         streaming: bool = False,
         prompts: PromptsSource | None = None,
         callback_manager: CallbackManager | None = None,
-        **retriever: Any,
+        **options: Unpack[RetrieverOptions],
     ) -> CitedQueryEngine:
-        """Return one query engine over all (arguments of :meth:`Index.as_query_engine`)."""
+        """Return one query engine over all; arguments as of :meth:`Index.as_query_engine`."""
         called = "JoinedIndex.as_query_engine"
         check(called, llm=llm, streaming=streaming, prompts=prompts)
-        check_keywords(called, retriever, _FURTHER)
-        first = self._indexes[0]
+        first = self._indexes[0].opened
         llm = llm or configured_llm(first.settings, callback_manager)
-        found = self._retriever(
-            called, strategy, llm=llm, callback_manager=callback_manager, **retriever
-        )
+        found = self._retriever(called, strategy, llm, None, callback_manager, options)
         return make_engine(found, first, llm, streaming, callback_manager, prompts)
 
-    def explain(self, question: str, *, top: int = 10, **retriever: Any) -> Explanation:
-        """Return why a question finds what it finds."""
+    def explain(
+        self,
+        question: str,
+        *,
+        top: int = 10,
+        strategy: str | Strategy | None = None,
+        llm: LLM | None = None,
+        callback_manager: CallbackManager | None = None,
+        **options: Unpack[RetrieverOptions],
+    ) -> Explanation:
+        """Return why a question finds what it finds, as :meth:`Index.explain` does."""
         called = "JoinedIndex.explain"
         check(called, question=question, top=top)
-        known = (*_FURTHER, "strategy", "llm", "callback_manager")
-        check_keywords(called, retriever, known)
         with self.session() as session:
-            found = self._retriever(called, session=session, **retriever)
+            found = self._retriever(called, strategy, llm, session, callback_manager, options)
             return found.explain_in(session, question, top=top)
 
     def close(self) -> None:

@@ -74,7 +74,7 @@ def ask(
         ConfigError: an argument is wrong, or no file is given.
         ReadError, OSError: the only file cannot be read, or none of several.
     """
-    from rag_app.arguments import check, check_each
+    from rag_app.facade.arguments import check, check_each
 
     check("ask", question=question, llm=llm, settings=settings, password=password)
     check("ask", strategy=strategy)

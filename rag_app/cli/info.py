@@ -14,7 +14,7 @@ from rag_app.cli.output import Output
 from rag_app.cli.session import ERROR, session
 
 if TYPE_CHECKING:
-    from rag_app.index import IndexInfo
+    from rag_app.facade.info import IndexInfo
 
 EXAMPLES = examples("rag info", "rag info --index reports --verify", "rag info --json")
 _MB = 1_000_000

@@ -12,7 +12,8 @@ from pipelines import errors
 
 NAMES = [
     *("Answer", "AnswerSentence", "Arm", "Citation", "Index", "IndexInfo", "IngestReport"),
-    *("JoinedIndex", "Quote", "Settings", "Strategy", "ask", "evaluate", "load_settings"),
+    *("JoinedIndex", "Quote", "RetrieverOptions", "Settings", "Strategy"),
+    *("ask", "evaluate", "load_settings"),
 ]
 
 

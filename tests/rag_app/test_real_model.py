@@ -81,7 +81,7 @@ def rag(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> Callable[..., tuple[int, str, str]]:
     """Run ``rag ask`` on the index, with the model named as a user names it."""
-    monkeypatch.setattr("rag_app.index.load_embedding", lambda *_: english_model())
+    monkeypatch.setattr("rag_app.facade.opening.load_embedding", lambda *_: english_model())
     monkeypatch.setenv("RAG_CACHE_DIR", str(settings.cache_dir))
     monkeypatch.setenv("RAG_LLM_MAX_TOKENS", str(MAX_TOKENS))
     monkeypatch.setenv("RAG_LLM_TIMEOUT", "300")

@@ -172,7 +172,7 @@ def test_an_async_stream_takes_one_snapshot(index: Index, opened: Counter[Path])
 def test_a_command_searches_in_one_snapshot(
     command: str, options: list[str], index: Index, opened: Counter[Path], monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("rag_app.index.load_embedding", lambda *_, **__: HashEmbedding())
+    monkeypatch.setattr("rag_app.facade.opening.load_embedding", lambda *_, **__: HashEmbedding())
     call = [command, QUESTION, "--index", str(index.path), "--strategy", "bm25", "--json", *options]
     found = CliRunner().invoke(app, call)
     assert found.exit_code == 0, found.output

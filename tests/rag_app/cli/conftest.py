@@ -62,7 +62,7 @@ def place(tmp_path, monkeypatch) -> Path:
 def model(monkeypatch) -> HashEmbedding:
     """The model that every index of the test is made with."""
     embedding = HashEmbedding()
-    monkeypatch.setattr("rag_app.index.load_embedding", lambda *_: embedding)
+    monkeypatch.setattr("rag_app.facade.opening.load_embedding", lambda *_: embedding)
     return embedding
 
 

@@ -144,7 +144,7 @@ def test_words_alone_need_no_model_for_a_pdf(rag, pdfs, monkeypatch):
     def refuse(*_):
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("rag_app.index.load_embedding", refuse)
+    monkeypatch.setattr("rag_app.facade.opening.load_embedding", refuse)
     assert rag("ask", LEAD_TIME, pdfs / "valve.pdf", "--strategy", "bm25").code == 0
 
 

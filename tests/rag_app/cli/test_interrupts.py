@@ -258,7 +258,7 @@ def interrupt(*_: object, **__: object) -> None:
 
 def test_an_interrupt_while_the_model_loads_leaves_no_index(rag, pdfs, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr("rag_app.index.load_embedding", interrupt)
+        patched.setattr("rag_app.facade.opening.load_embedding", interrupt)
         done = rag("ingest", pdfs)
     assert (done.code, done.out) == (130, "")
     assert done.err == "interrupted: nothing was begun; run the same command again\n"

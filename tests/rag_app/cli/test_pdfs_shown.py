@@ -129,7 +129,7 @@ def test_words_alone_need_no_model_for_several_files(rag, two, monkeypatch):
     def refuse(*_):
         raise AssertionError("the model was loaded")
 
-    monkeypatch.setattr("rag_app.index.load_embedding", refuse)
+    monkeypatch.setattr("rag_app.facade.opening.load_embedding", refuse)
     for _ in range(2):
         assert rag("ask", VALVE_QUESTION, *two, "--strategy", "bm25").code == 0
 

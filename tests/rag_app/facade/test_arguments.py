@@ -14,9 +14,10 @@ from llama_index.core.postprocessor import SimilarityPostprocessor
 from llama_index.core.vector_stores.types import MetadataFilter, MetadataFilters
 
 from pipelines.errors import ConfigError, FilterError, ModelNotFoundError
-from rag_app import arguments
 from rag_app.evaluation import Question, evaluate
-from rag_app.index import RETRIEVER_ARGUMENTS, Index
+from rag_app.facade import arguments
+from rag_app.facade.querying import OPTION_NAMES
+from rag_app.index import Index
 from rag_app.joined import JoinedIndex
 from tests.support.embedding import HashEmbedding
 from tests.support.pdfs import make_pdf
@@ -64,7 +65,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
         ("exist_ok", "prune", "strict", "streaming", "verify"), (*NEVER, None, 1, "yes")
     ),
 }
-OF_A_RETRIEVER = (*RETRIEVER_ARGUMENTS, "strategy", "llm", "callback_manager")
+OF_A_RETRIEVER = (*OPTION_NAMES, "origin", "strategy", "llm", "callback_manager")
 PUBLIC: dict[str, tuple[str, ...]] = {
     "create": ("path", "embed_model", "pipelines", "settings", "exist_ok"),
     "open": ("path", "embed_model", "settings"),

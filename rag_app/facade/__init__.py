@@ -1,0 +1,1 @@
+"""The parts of Index and JoinedIndex: argument checks, opening, querying, and information."""
