@@ -31,7 +31,7 @@ demo: $(VENV)/.runtime  ## ingest the sample PDFs, answer a question in English 
 	@$(BIN)/rag ask --index .rag/demo --no-stream "$(DEMO_JA)"
 
 test: $(VENV)/.dev  ## the whole suite, with coverage
-	$(BIN)/python -m pytest --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered
 
 explore: $(VENV)/.dev  ## the property tests with new examples, more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m hypothesis

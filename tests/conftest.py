@@ -25,3 +25,11 @@ def smol(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SmolServer]:
     log = tmp_path_factory.mktemp("smol") / "server.log"
     with SmolServer(gguf, model_cache(), log) as server:
         yield server
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Where the suite runs in several processes: a file in one, and the model's server in one."""
+    for item in items:
+        has_server = "smol" in getattr(item, "fixturenames", ())
+        group = "smol" if has_server else item.path.as_posix()
+        item.add_marker(pytest.mark.xdist_group(group))
