@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ import typer
 
 from rag_app.cli import options, show
 from rag_app.cli.given import check_quoted, is_folder, pdfs_of, question_of
+from rag_app.cli.groups import OutputOptions, SearchOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, REFUSED, Leftover, Session, UsageError, session
 
@@ -45,10 +46,7 @@ class _Asking:
     """The questions, their source and the options of the search."""
 
     what: _What
-    files: list[str] | None
-    pages: list[str] | None
-    where: list[str] | None
-    queries: int
+    search: SearchOptions
 
     @contextmanager
     def source(self, current: Session) -> Iterator[Source]:
@@ -65,12 +63,13 @@ class _Asking:
         from rag_app.cli.sources import chosen
 
         with source.index.session() as session:
-            filters = chosen(session, self.files, self.pages, self.where)
+            filters = chosen(session, self.search.file, self.search.page, self.search.where)
         return source.index.as_query_engine(
-            streaming=streaming, filters=filters, queries=self.queries
+            streaming=streaming, filters=filters, queries=self.search.queries or 1
         )
 
 
+@with_groups
 def ask(
     question: Annotated[
         str | None,
@@ -86,29 +85,14 @@ def ask(
             show_default=False,
         ),
     ] = None,
-    index: options.ManyIndexes = None,
-    strategy: options.Strategy = None,
-    top_k: options.TopK = None,
-    file: options.Files = None,
-    page: options.Pages = None,
-    where: options.Where = None,
-    no_prefer_documents: options.NoPreferDocuments = False,
-    no_prefer_tables: options.NoPreferTables = False,
-    glossary: options.Glossary = None,
-    rerank: options.Rerank = None,
-    queries: options.Queries = None,
-    llm: options.Llm = None,
-    base_url: options.BaseUrl = None,
+    *,
+    search: SearchOptions,
     password: options.Password = None,
-    embed_model: options.EmbedModel = None,
     questions: options.Questions = None,
     out: options.Out = None,
     workers: options.Workers = None,
     stream: options.Stream = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    output: OutputOptions,
 ) -> None:
     """Answer a question, with file, page and quote for every sentence.
 
@@ -118,28 +102,18 @@ def ask(
     (the closest passages are shown, if any is near) or at all; 1: an error. With
     --questions 0 when all were done, 1 when any failed.
     """
-    what = _what(question, pdfs, index, questions)
+    what = _what(question, pdfs, search.index, questions)
+    json = output.json
     _check_together(what, password=password, out=out, workers=workers, stream=stream, json=json)
     with session(
-        json=json or questions is not None,
-        quiet=quiet,
-        verbose=verbose,
-        config=config,
+        **asdict(output) | {"json": json or questions is not None},
         interrupted=_leftover(what, out),
-        strategy=strategy,
-        similarity_top_k=top_k,
-        prefer_documents=False if no_prefer_documents else None,
-        prefer_tables=False if no_prefer_tables else None,
-        glossary=tuple(glossary) if glossary else None,
-        rerank=rerank,
-        llm=llm,
-        llm_base_url=base_url,
-        embed_model=embed_model,
+        **search.settings,
         pdf_password=password,
     ) as current:
-        if base_url and not current.settings.llm:
+        if search.base_url and not current.settings.llm:
             raise UsageError("--base-url is the address of a language model: name it with --llm")
-        asking = _Asking(what, file, page, where, queries or 1)
+        asking = _Asking(what, search)
         if what.questions is not None:
             _ask_many(asking, current, out, workers or _WORKERS)
             return

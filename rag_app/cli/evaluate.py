@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 
 from rag_app import bounds
 from rag_app.cli import options
+from rag_app.cli.groups import OutputOptions, RankingOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import Session, session
 
@@ -27,6 +29,7 @@ _MIN_PASSAGES = 30
 _SHOWN = ("recall@", "hit@", "mrr@", "ndcg@", "coverage@", "tokens@", "recall_in_")
 
 
+@with_groups
 def evaluate(
     questions: Annotated[
         Path,
@@ -63,32 +66,17 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
-    no_prefer_documents: options.NoPreferDocuments = False,
-    no_prefer_tables: options.NoPreferTables = False,
-    glossary: options.Glossary = None,
-    rerank: options.Rerank = None,
+    *,
+    ranking: RankingOptions,
     embed_model: options.EmbedModel = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    output: OutputOptions,
 ) -> None:
     """Measure strategies on questions whose evidence is known.
 
     Recall, hit rate, MRR and nDCG at several k and at equal token budgets, each with
     its 95 % interval; several strategies are compared in pairs with the first.
     """
-    with session(
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
-        config=config,
-        prefer_documents=False if no_prefer_documents else None,
-        prefer_tables=False if no_prefer_tables else None,
-        glossary=tuple(glossary) if glossary else None,
-        rerank=rerank,
-        embed_model=embed_model,
-    ) as current:
+    with session(**asdict(output), **ranking.settings, embed_model=embed_model) as current:
         from rag_app.cli.sources import indexes
         from rag_app.evaluation import load_questions
 

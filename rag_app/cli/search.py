@@ -10,6 +10,7 @@ import typer
 from rag_app import bounds
 from rag_app.cli import options, show
 from rag_app.cli.given import text_of
+from rag_app.cli.groups import OutputOptions, SearchOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import UsageError, session
 
@@ -33,50 +34,22 @@ Query = Annotated[
 ]
 
 
+@with_groups
 def search(
     question: Query,
-    index: options.ManyIndexes = None,
-    strategy: options.Strategy = None,
-    top_k: options.TopK = None,
-    file: options.Files = None,
-    page: options.Pages = None,
-    where: options.Where = None,
-    no_prefer_documents: options.NoPreferDocuments = False,
-    no_prefer_tables: options.NoPreferTables = False,
-    glossary: options.Glossary = None,
-    rerank: options.Rerank = None,
-    queries: options.Queries = None,
-    llm: options.Llm = None,
-    base_url: options.BaseUrl = None,
-    embed_model: options.EmbedModel = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    given: SearchOptions,
+    output: OutputOptions,
 ) -> None:
     """Find passages: where each stands, its score, and what matched."""
     question = _checked(question)
-    with session(
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
-        config=config,
-        strategy=strategy,
-        similarity_top_k=top_k,
-        prefer_documents=False if no_prefer_documents else None,
-        prefer_tables=False if no_prefer_tables else None,
-        glossary=tuple(glossary) if glossary else None,
-        rerank=rerank,
-        llm=llm,
-        llm_base_url=base_url,
-        embed_model=embed_model,
-    ) as current:
+    with session(**asdict(output), **given.settings) as current:
         from rag_app.cli.sources import chosen, indexes
 
-        with indexes(index or (), current) as source, source.index.session() as read:
-            filters = chosen(read, file, page, where)
+        with indexes(given.index or (), current) as source, source.index.session() as read:
+            filters = chosen(read, given.file, given.page, given.where)
             retriever = source.index.as_retriever(
-                filters=filters, queries=queries or 1, session=read
+                filters=filters, queries=given.queries or 1, session=read
             )
             found = retriever.retrieve_in(read, question)
             results = [result(rank, node) for rank, node in enumerate(found.nodes, start=1)]
@@ -97,11 +70,11 @@ def search(
             show.degraded(current.out, document["degraded"])
 
 
+@with_groups
 def explain(
     question: Query,
-    index: options.ManyIndexes = None,
-    strategy: options.Strategy = None,
-    top_k: options.TopK = None,
+    *,
+    given: SearchOptions,
     top: Annotated[
         int,
         typer.Option(
@@ -113,21 +86,7 @@ def explain(
             show_default=False,
         ),
     ] = 10,
-    file: options.Files = None,
-    page: options.Pages = None,
-    where: options.Where = None,
-    no_prefer_documents: options.NoPreferDocuments = False,
-    no_prefer_tables: options.NoPreferTables = False,
-    glossary: options.Glossary = None,
-    rerank: options.Rerank = None,
-    queries: options.Queries = None,
-    llm: options.Llm = None,
-    base_url: options.BaseUrl = None,
-    embed_model: options.EmbedModel = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    output: OutputOptions,
 ) -> None:
     """Show why a search finds what it finds.
 
@@ -135,27 +94,13 @@ def explain(
     each arm gave, the piece behind each passage, and what was dropped.
     """
     question = _checked(question)
-    with session(
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
-        config=config,
-        strategy=strategy,
-        similarity_top_k=top_k,
-        prefer_documents=False if no_prefer_documents else None,
-        prefer_tables=False if no_prefer_tables else None,
-        glossary=tuple(glossary) if glossary else None,
-        rerank=rerank,
-        llm=llm,
-        llm_base_url=base_url,
-        embed_model=embed_model,
-    ) as current:
+    with session(**asdict(output), **given.settings) as current:
         from rag_app.cli.sources import chosen, indexes
 
-        with indexes(index or (), current) as source, source.index.session() as read:
-            filters = chosen(read, file, page, where)
+        with indexes(given.index or (), current) as source, source.index.session() as read:
+            filters = chosen(read, given.file, given.page, given.where)
             retriever = source.index.as_retriever(
-                filters=filters, queries=queries or 1, session=read
+                filters=filters, queries=given.queries or 1, session=read
             )
             explanation = retriever.explain_in(read, question, top=top)
         if current.out.json:
