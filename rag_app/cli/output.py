@@ -26,6 +26,7 @@ _JSON_CONTROLS = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 # "x", "none", "EMPTY": keys of local servers that occur in any text.
 _MIN_SECRET_CHARS = 8
 _UNLIMITED = 100_000
+MIN_COLUMNS = 20
 
 
 def clean(text: str) -> str:
@@ -70,6 +71,22 @@ def _plain(value: object) -> object:
     if hasattr(value, "item"):  # a numpy scalar
         return value.item()
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def console_on(stream: TextIO, width: int | None = None) -> Console:
+    """Return a console that reads no markup and knows NO_COLOR.
+
+    Args:
+        stream: where it writes.
+        width: columns; None: those of the terminal, and not fewer than
+            :data:`MIN_COLUMNS`, whatever it says of itself (``COLUMNS=0`` left nothing).
+    """
+    from rich.console import Console
+
+    console = Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
+    if console.width < MIN_COLUMNS:
+        console.width = MIN_COLUMNS
+    return console
 
 
 class OutputError(RagError):
@@ -184,12 +201,10 @@ class Output:
     def console(self) -> Console:
         """The console on stdout; it reads no markup and knows NO_COLOR."""
         if self._console is None:
-            from rich.console import Console
-
             # Elsewhere it is used for layout only: text is written by _write.
-            file, width = (self._stdout, None) if self.on_terminal else (StringIO(), _UNLIMITED)
-            self._console = Console(
-                file=file, width=width, markup=False, highlight=False, emoji=False
+            on_terminal = self.on_terminal
+            self._console = (
+                console_on(self._stdout) if on_terminal else console_on(StringIO(), _UNLIMITED)
             )
         return self._console
 

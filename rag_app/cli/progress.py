@@ -122,10 +122,11 @@ def watch(out: Output, clock: Clock = time.monotonic) -> Iterator[Watch]:
     if out.quiet or not out.stderr_on_terminal:
         yield Watch(out, None, clock)
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
-    console = Console(file=out.stderr, markup=False, highlight=False, emoji=False)
+    from rag_app.cli.output import console_on
+
+    console = console_on(out.stderr)
     # Names of files are in the description: no markup there either.
     columns = (
         TextColumn("{task.description}", markup=False),

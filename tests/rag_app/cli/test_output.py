@@ -171,3 +171,13 @@ def test_chunks_lose_escape_characters_even_when_a_sequence_is_cut_in_two():
 
 def test_lines_of_japanese_text_are_joined_without_a_space():
     assert one_line("支給す\nる。 a\nb") == "支給する。 a b"
+
+
+@pytest.mark.parametrize("columns", ["0", "1", "-5", "x", "9" * 30])
+def test_a_terminal_of_no_width_still_shows_what_is_written(monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    out, stdout, _ = an_output(stdout=Terminal())
+    out.text("Its lead time is twelve weeks.")
+    out.table(["files", "MB"], [["a.pdf", 5]])
+    words = " ".join(clean(stdout.getvalue()).split())
+    assert words == "Its lead time is twelve weeks. files MB a.pdf 5"
