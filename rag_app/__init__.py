@@ -63,6 +63,7 @@ if TYPE_CHECKING:
         Quote,
     )
     from rag_app.cached.pdfs import (
+        aask,
         ask,
     )
     from rag_app.evaluation import (
@@ -143,6 +144,7 @@ __all__ = [
     "Strategy",
     "TooLargeError",
     "TooSlowError",
+    "aask",
     "ask",
     "evaluate",
     "load_settings",
@@ -163,6 +165,7 @@ _HOME = {
     "RetrieverOptions": "rag_app.facade.querying",
     "Settings": "rag_app.settings",
     "Strategy": "rag_app.retrieval.strategy",
+    "aask": "rag_app.cached.pdfs",
     "ask": "rag_app.cached.pdfs",
     "evaluate": "rag_app.evaluation",
     "load_settings": "rag_app.settings",

@@ -74,8 +74,17 @@ class CachedIndex:
     used: float
 
 
-def key_of(contents: Collection[str], settings: Settings, pipelines: Sequence[str]) -> str:
-    """Return the key of the index of a set of contents (sha256, hex) under these settings."""
+def key_of(
+    contents: Collection[str], settings: Settings, pipelines: Sequence[str], model: str = ""
+) -> str:
+    """Return the key of the index of a set of contents (sha256, hex) under these settings.
+
+    Args:
+        contents: hashes of files.
+        settings: of the index.
+        pipelines: what is built of every file.
+        model: what tells an embedding model that the settings do not name from others.
+    """
     decisive = settings.model_dump(mode="json", include=set(_DECISIVE))
     built = sorted(pipelines)
     from pipelines.analysers import fingerprints
@@ -83,22 +92,23 @@ def key_of(contents: Collection[str], settings: Settings, pipelines: Sequence[st
 
     # After an upgrade of an analyser, or of what is noted of passages, the file is read again.
     built += [*(fingerprint for _, fingerprint in fingerprints(built)), ROW_SHARE]
-    about = json.dumps([decisive, built], sort_keys=True)
+    about = json.dumps([decisive, built, *([model] if model else [])], sort_keys=True)
     what = min(contents) if len(contents) == 1 else _digest("\n".join(sorted(contents)))
     return f"{what[:40]}-{_digest(about)[:12]}"
 
 
 class IndexCache:
-    """Folders under one root, each kept until the limit asks for its space."""
+    """Folders under one root, each there until the limit asks for its space."""
 
     def __init__(self, root: Path, *, limit_mb: int) -> None:
         self.root = root
         self.limit = limit_mb * 1_000_000
 
     @classmethod
-    def of(cls, settings: Settings) -> Self:
-        """Return the user's cache."""
-        return cls(settings.cache_dir / "indexes", limit_mb=settings.cache_limit_mb)
+    def of(cls, settings: Settings, folder: Path | None = None) -> Self:
+        """Return the user's cache, or one of another folder than the settings say."""
+        root = (folder or settings.cache_dir) / "indexes"
+        return cls(root, limit_mb=settings.cache_limit_mb)
 
     def prepare(self) -> None:
         """Make the root, for its owner alone.
@@ -128,7 +138,7 @@ class IndexCache:
         return None
 
     def _refuse_others(self) -> None:
-        """Accept a root that is empty, or holds what an earlier version kept."""
+        """Accept a root that is empty, or holds what an earlier version cached."""
         mark = self._mark()
         torn = {_MARK} if mark is not None and _MARKED.startswith(mark) else set()
         names = {path.name for path in self.root.iterdir()} - torn
@@ -206,14 +216,14 @@ class IndexCache:
 
     def trim(self) -> list[CachedIndex]:
         """Remove what was not used for longest until the limit holds; return what was removed."""
-        kept = sorted(self.entries(), key=lambda entry: entry.used)
-        for entry in kept:
+        entries = sorted(self.entries(), key=lambda entry: entry.used)
+        for entry in entries:
             if _GONE.fullmatch(entry.key):
                 self.discard(entry.key)  # of a removal that was killed
-        kept = [entry for entry in kept if not _GONE.fullmatch(entry.key)]
-        total = sum(entry.bytes for entry in kept)
+        cached = [entry for entry in entries if not _GONE.fullmatch(entry.key)]
+        total = sum(entry.bytes for entry in cached)
         removed = []
-        for entry in kept:
+        for entry in cached:
             if total <= self.limit:
                 break
             if self.discard(entry.key):
@@ -238,7 +248,7 @@ class IndexCache:
         if not self._is_marked():
             return []
         folders = [path for path in self.root.iterdir() if _is_ours(path.name) and _is_folder(path)]
-        return sorted((self._entry(path) for path in folders), key=lambda kept: -kept.used)
+        return sorted((self._entry(path) for path in folders), key=lambda entry: -entry.used)
 
     def _entry(self, folder: Path) -> CachedIndex:
         from rag_app.store import folder_bytes

@@ -28,9 +28,11 @@ from pipelines.file_names import short_path
 from rag_app.cached.folders import IndexCache, key_of
 
 if TYPE_CHECKING:
+    from llama_index.core.base.embeddings.base import BaseEmbedding
     from llama_index.core.llms.llm import LLM
 
     from rag_app.index import Index
+    from rag_app.ingest import Progress
     from rag_app.retrieval.strategy import Strategy
     from rag_app.settings import Settings
 
@@ -66,11 +68,13 @@ class Notices:
     """Who is told what happens while PDFs are opened; by default the log.
 
     Attributes:
-        on_note: told in words what takes time, and what is not cached.
+        on_note: told in words what takes time, and what is not cached by intent.
+        on_uncached: told why nothing can be cached.
         on_unread: told of each content that is left out.
     """
 
     on_note: Callable[[str], None] = _log.info
+    on_uncached: Callable[[str], None] = _log.warning
     on_unread: Callable[[UnreadPdf], None] = _log_unread
 
 
@@ -89,19 +93,24 @@ class PdfIndexes:
         *,
         strategy: str | Strategy | None = None,
         llm: LLM | None = None,
+        embed_model: BaseEmbedding | None = None,
+        password: str | None = None,
+        progress: Progress | None = None,
         notices: Notices = Notices(),
     ) -> None:
         from rag_app.retrieval.strategy import get_strategy
 
         self._cache, self._settings, self._stack = cache, settings, stack
-        self._llm, self._notices = llm, notices
+        self._llm, self._password = llm, password
+        self._progress, self._notices = progress, notices
         self._pipelines = pipelines_of(
             get_strategy(strategy or settings.strategy, settings.presets)
         )
         # Only a language model writes pieces, and what it failed at is tried again.
         named = llm is not None or settings.llm is not None
         self._writes_pieces = "multi_vector" in self._pipelines and named
-        self._model: Any = None  # loaded once for all indexes
+        self._model = embed_model  # where none is given, loaded once for all indexes
+        self._given_model = _identity(embed_model)
         self._given: dict[str, Path] = {}
         self.unread: list[UnreadPdf] = []
 
@@ -279,7 +288,12 @@ class PdfIndexes:
     def _read(self, index: Index, content: str, names: tuple[str, ...]) -> bool:
         """Read the file unless it was; return whether nothing is left to be written of it."""
         self._notices.on_note(f"reading {short_path(names[0])}")
-        report = index.ingest(self._given[names[0]], llm=self._llm)
+        report = index.ingest(
+            self._given[names[0]],
+            llm=self._llm,
+            progress=self._progress,
+            password=self._password,
+        )
         for file in report.files:
             if file.status == "failed":
                 raise ReadError(file.error, hint=file.hint)
@@ -327,7 +341,7 @@ class PdfIndexes:
             return None
 
     def _key(self, contents: Collection[str]) -> str:
-        return key_of(contents, self._settings, self._pipelines)
+        return key_of(contents, self._settings, self._pipelines, self._given_model)
 
     def _unfinished(self, key: str) -> bool:
         if not self._cache.is_noted(key):
@@ -343,6 +357,13 @@ class PdfIndexes:
         unread = UnreadPdf(tuple(self._given[name] for name in names), error)
         self.unread.append(unread)
         self._notices.on_unread(unread)
+
+
+def _identity(model: BaseEmbedding | None) -> str:
+    """Return what tells a model that was given from others; ``""``: the settings name it."""
+    from rag_app.models.embedding.load import describe_embedding
+
+    return repr(describe_embedding(model)) if model is not None else ""
 
 
 def pipelines_of(strategy: Any) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ app.add_typer(
     manage.cache,
     name="cache",
     cls=Group,
-    help='The indexes that rag ask "…" FILE.pdf has kept.',
+    help='The indexes that rag ask "…" FILE.pdf has cached.',
     epilog=manage.CACHE_EXAMPLES,
 )
 

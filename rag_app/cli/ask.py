@@ -81,7 +81,7 @@ def ask(
         list[str] | None,
         typer.Argument(
             metavar="PDF",
-            help="Ask these files, or the PDFs below a folder; what is read is kept in the cache.",
+            help="Ask these files, or the PDFs below a folder; what is read is cached.",
             show_default=False,
         ),
     ] = None,
@@ -129,7 +129,7 @@ def _leftover(what: _What, out: Path | None) -> Leftover | None:
     if out is not None:
         return Leftover(lambda: f"the answers so far are in {out}; run it again to go on")
     if what.pdfs:
-        return Leftover(lambda: "what was read is kept; ask again to go on")
+        return Leftover(lambda: "what was read is cached; ask again to go on")
     return None
 
 

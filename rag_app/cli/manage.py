@@ -127,7 +127,7 @@ def cache_info(
     verbose: options.Verbose = False,
     config: options.Config = None,
 ) -> None:
-    """Show the indexes that rag ask "…" FILE.pdf has kept."""
+    """Show the indexes that rag ask "…" FILE.pdf has cached."""
     with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
         cached = IndexCache.of(current.settings)
         entries = cached.entries()
@@ -136,7 +136,7 @@ def cache_info(
             return
         total = sum(entry.bytes for entry in entries)
         current.out.text(
-            f"{printable(cached.root)}: {len(entries)} kept indexes, {total / _MB:.1f} MB "
+            f"{printable(cached.root)}: {len(entries)} cached indexes, {total / _MB:.1f} MB "
             f"of at most {cached.limit / _MB:.0f} MB"
         )
         if entries:
@@ -151,7 +151,7 @@ def cache_clear(
     verbose: options.Verbose = False,
     config: options.Config = None,
 ) -> None:
-    """Remove the kept indexes; those that are in use now stay."""
+    """Remove the cached indexes; those that are in use now stay."""
     with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
         removed, in_use = IndexCache.of(current.settings).clear()
         freed = sum(entry.bytes for entry in removed)
@@ -159,7 +159,7 @@ def cache_clear(
             document = {"removed": len(removed), "bytes": freed, "in_use": len(in_use)}
             current.out.document(document)
             return
-        current.out.text(f"removed {len(removed)} kept indexes, {freed / _MB:.1f} MB")
+        current.out.text(f"removed {len(removed)} cached indexes, {freed / _MB:.1f} MB")
         if in_use:
             current.out.text(f"{len(in_use)} are in use and stay")
 

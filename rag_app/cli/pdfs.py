@@ -33,7 +33,7 @@ def pdfs(paths: Sequence[Path], current: Session) -> Iterator[Source]:
             return None
         return ask_password(out, list(map(printable, files)), again=tried > 0)
 
-    notices = Notices(out.note, complain)
+    notices = Notices(out.note, out.note, complain)
     with open_pdfs(paths, current.settings, notices=notices, ask_password=prompt) as opened:
         failed = tuple(one for unread in opened.unread for one in _described(unread))
         yield Source(opened.index, (opened.index,), failed)

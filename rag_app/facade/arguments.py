@@ -135,6 +135,12 @@ _RULES: Mapping[str, _Rule] = {
     "on_file": _Rule(callable, "a function", "it is told the report of each file"),
     "timeout": _number(bounds.TIMEOUT, optional=False),
     "question": _Rule(_is(str, QueryBundle), "a text", "", False),
+    "cache": _Rule(
+        lambda value: isinstance(value, bool) or _is_path(value),
+        "True, False or the path of a folder",
+        "a folder takes the place of the setting cache_dir",
+        optional=False,
+    ),
     "password": _Rule(_is(str), "a text", "it opens encrypted PDFs", secret=True),
     **dict.fromkeys(("prefer_documents", "prefer_tables"), _Rule(_is(bool), "True, False or None")),
     **dict.fromkeys(("exist_ok", "prune", "strict", "streaming", "verify"), _FLAG),

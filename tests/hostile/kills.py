@@ -38,8 +38,8 @@ OPERATIONS = (
     "remove",
     "prune",
     "merge",
-    "kept index",
-    "kept index of two",
+    "cached index",
+    "cached index of two",
 )
 # Beside and in each index: what a killed run has left is removed, this is not.
 MINE = ("thesis.txt", "merging-1/thesis.txt")
@@ -123,12 +123,12 @@ def operations(folder: Path) -> list[Operation]:
                 indexes._model = crash.model()
                 index = indexes.open(files)
                 if not index.as_retriever(similarity_top_k=1).retrieve("cats sleep on sofas"):
-                    raise AssertionError("the kept index finds nothing")
+                    raise AssertionError("the cached index finds nothing")
                 cache.trim()
 
         return act
 
-    def all_kept(path: Path) -> list[str]:
+    def all_cached(path: Path) -> list[str]:
         entries = IndexCache(path / "cache", limit_mb=1000).entries()
         return [f"{entry.key} is not finished" for entry in entries if not entry.files]
 
@@ -139,12 +139,12 @@ def operations(folder: Path) -> list[Operation]:
         Operation("remove", copied, take_away, only_b, one),
         Operation("prune", with_all, prune, as_new, one),
         Operation("merge", nothing, merge_two, merged, one, own=False),
-        Operation("kept index", nothing, ask("a"), all_kept, _kept, own=False),
-        Operation("kept index of two", nothing, ask("a", "d"), all_kept, _kept, own=False),
+        Operation("cached index", nothing, ask("a"), all_cached, _cached, own=False),
+        Operation("cached index of two", nothing, ask("a", "d"), all_cached, _cached, own=False),
     ]
 
 
-def _kept(path: Path) -> list[Path]:
+def _cached(path: Path) -> list[Path]:
     return sorted(place.parent for place in (path / "cache").glob(f"*/index/{DATABASE}"))
 
 

@@ -13,7 +13,7 @@ from pipelines import errors
 NAMES = [
     *("Answer", "AnswerSentence", "Arm", "Citation", "Index", "IndexInfo", "IngestReport"),
     *("JoinedIndex", "Quote", "RetrieverOptions", "Settings", "Strategy"),
-    *("ask", "evaluate", "load_settings"),
+    *("aask", "ask", "evaluate", "load_settings"),
 ]
 
 

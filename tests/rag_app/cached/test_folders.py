@@ -65,15 +65,18 @@ def test_entries_name_file_size_and_time_of_use_last_used_first(cache):
     filled(cache, "old", 10, used=1)
     filled(cache, "new", 20, used=2)
     entries = cache.entries()
-    assert [(kept.files, kept.used) for kept in entries] == [(("new.pdf",), 2), (("old.pdf",), 1)]
-    assert all(kept.bytes >= 10 for kept in entries)
+    assert [(entry.files, entry.used) for entry in entries] == [
+        (("new.pdf",), 2),
+        (("old.pdf",), 1),
+    ]
+    assert all(entry.bytes >= 10 for entry in entries)
 
 
 def test_trim_removes_what_was_not_used_for_longest(cache):
     for number, name in enumerate("abc"):
         filled(cache, name, 450_000, used=3 - number)
-    assert [kept.key for kept in cache.trim()] == [key("c")]
-    assert [kept.key for kept in cache.entries()] == [key("a"), key("b")]
+    assert [entry.key for entry in cache.trim()] == [key("c")]
+    assert [entry.key for entry in cache.entries()] == [key("a"), key("b")]
 
 
 def test_trim_never_removes_what_is_in_use(cache):
@@ -81,7 +84,7 @@ def test_trim_never_removes_what_is_in_use(cache):
     filled(cache, "idle", 700_000, used=2)
     with cache.use(key("used")):
         os.utime(cache.root / f"{key('used')}.lock", (1, 1))
-        assert [kept.key for kept in cache.trim()] == [key("idle")]
+        assert [entry.key for entry in cache.trim()] == [key("idle")]
 
 
 def test_trim_under_the_limit_removes_nothing(cache):

@@ -1,4 +1,4 @@
-"""What the tests of kept indexes share: the cache, a session, and what was asked."""
+"""What the tests of cached indexes share: the cache, a session, and what was asked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def cache() -> IndexCache:
 
 
 def merged() -> CachedIndex:
-    """Return the one kept index that is of several files."""
+    """Return the one cached index that is of several files."""
     (entry,) = [entry for entry in cache().entries() if len(entry.files) > 1]
     return entry
 
@@ -33,7 +33,7 @@ def merged_path() -> Path:
 
 
 def databases() -> list[Path]:
-    """Return the databases of all kept indexes."""
+    """Return the databases of all cached indexes."""
     return sorted(cache().root.rglob("index.sqlite"))
 
 

@@ -327,7 +327,7 @@ def test_an_interrupt_while_pdfs_are_read_for_a_question_keeps_what_was_read(
         done = rag("ask", "What is the lead time?", *two)
     assert done.code == 130
     assert "Traceback" not in done.err
-    assert done.err.endswith("interrupted: what was read is kept; ask again to go on\n")
+    assert done.err.endswith("interrupted: what was read is cached; ask again to go on\n")
     again = rag("ask", "What is the lead time?", *two)
     assert again.code == 0
     assert again.err == "reading pdfs/crane.pdf\n"

@@ -58,16 +58,16 @@ def test_merge_needs_a_target(rag):
 
 
 def test_cache_info_and_clear(rag, pdfs):
-    assert "0 kept indexes" in rag("cache", "info").out
+    assert "0 cached indexes" in rag("cache", "info").out
     rag("ask", "What is the lead time?", pdfs / "valve.pdf", "--quiet")
     assert "pdfs/valve.pdf" in rag("cache", "info").out
-    (kept,) = rag("cache", "info", "--json").json["indexes"]
-    assert kept["files"] == [str(pdfs / "valve.pdf")]
-    assert kept["bytes"] > 0
+    (cached,) = rag("cache", "info", "--json").json["indexes"]
+    assert cached["files"] == [str(pdfs / "valve.pdf")]
+    assert cached["bytes"] > 0
     cleared = rag("cache", "clear", "--json").json
     assert (cleared["removed"], cleared["in_use"]) == (1, 0)
     assert rag("cache", "info", "--json").json["indexes"] == []
-    assert "removed 0 kept indexes" in rag("cache", "clear").out
+    assert "removed 0 cached indexes" in rag("cache", "clear").out
 
 
 @pytest.mark.parametrize("arguments", [["cache"], []])

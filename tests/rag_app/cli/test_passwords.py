@@ -102,7 +102,7 @@ def test_ask_opens_the_file_and_keeps_nothing_that_needs_no_password_again(
     done = rag("ask", question, locked)
     assert (done.code, "4.2 bar" in done.out) == (0, True)
     assert not stored_anywhere(place)
-    assert "not kept" in done.err
+    assert "not cached" in done.err
     assert rag("cache", "info", "--json").json["indexes"] == []
     assert rag("ask", question, locked).code == 1
     assert len(asked) == 2

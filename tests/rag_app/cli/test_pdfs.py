@@ -1,4 +1,4 @@
-"""Kept indexes: found by content, merged for several files, files called as they are now."""
+"""Cached indexes: found by content, merged for several files, files called as they are now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kept indexes that are stale, torn or in use: never half, never in the way."""
+"""Cached indexes that are stale, torn or in use: never half, never in the way."""
 
 from __future__ import annotations
 

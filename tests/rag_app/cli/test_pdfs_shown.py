@@ -51,12 +51,12 @@ def test_nothing_of_the_cache_is_shown(rag, two, number):
         assert {citation["origin"] for citation in found.json["citations"]} == {""}
         shown = found.out + text.out + found.err + text.err
         assert "valve.pdf, page 2 (1)\n" in text.out
-        for kept_index in cache().entries():
-            assert kept_index.key not in shown
+        for cached_index in cache().entries():
+            assert cached_index.key not in shown
         assert str(cache().root) not in shown
 
 
-def test_what_cannot_be_read_is_left_out_of_what_is_kept(rag, two, pdfs):
+def test_what_cannot_be_read_is_left_out_of_what_is_cached(rag, two, pdfs):
     for name, data in (("empty.pdf", b""), ("torn.pdf", b"%PDF-1.4 nothing")):
         (pdfs / name).write_bytes(data)
     bad = [pdfs / "empty.pdf", pdfs / "torn.pdf", pdfs / "missing.pdf"]
@@ -87,7 +87,7 @@ def test_an_only_file_that_fails_raises_its_own_error(rag, pdfs):
         pass
 
 
-def test_an_index_larger_than_the_limit_answers_and_is_not_kept_for_others(
+def test_an_index_larger_than_the_limit_answers_and_is_not_cached_for_others(
     rag, two, place, monkeypatch
 ):
     monkeypatch.setenv("RAG_CACHE_LIMIT_MB", "1")
@@ -102,7 +102,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(rag, two, place, monkeyp
     monkeypatch.setenv("RAG_CACHE_DIR", str(place / "file"))
     done = rag("ask", CRANE_QUESTION, *two, "--json")
     assert (done.code, cited(done)[0]) == (0, "crane.pdf")
-    assert "what is read is not kept" in done.err
+    assert "what is read is not cached" in done.err
 
 
 def test_a_cache_on_a_network_drive_is_done_without(rag, two, monkeypatch):
@@ -112,7 +112,7 @@ def test_a_cache_on_a_network_drive_is_done_without(rag, two, monkeypatch):
     )
     done = rag("ask", CRANE_QUESTION, *two)
     assert done.code == 0
-    assert "what is read is not kept" in done.err
+    assert "what is read is not cached" in done.err
     assert "network drive (nfs)" in done.err
 
 
