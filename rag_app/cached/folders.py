@@ -36,6 +36,7 @@ _INDEX, _ABOUT, _LOCK = "index", "about.json", ".lock"
 _KEY = re.compile(r"[0-9a-f]{40}-[0-9a-f]{12}")
 _GONE = re.compile(_KEY.pattern + r"\.[0-9a-f]{8}\.gone")  # taken out of use, to be removed
 _MARK = "CACHEDIR.TAG"  # the name by which backup programs know a cache
+_DRAFT = re.compile(re.escape(_MARK) + r"\.[0-9a-f]{8}\.new")
 _MARKED = (
     "Signature: 8a477f597d28d172789f06886806bc55\n"
     "# Indexes that rag_app keeps for `rag ask`; `rag cache clear` removes them.\n"
@@ -125,8 +126,10 @@ class IndexCache:
             raise _refused(f"the cache {self.root} belongs to another user")
         if not self._is_marked():
             self._refuse_others()
-            (self.root / _MARK).unlink(missing_ok=True)  # torn by a kill
-            _write_new(self.root / _MARK, _MARKED)
+            # In one step: others who begin at the same moment see it whole or not at all.
+            draft = self.root / f"{_MARK}.{secrets.token_hex(4)}.new"
+            _write_new(draft, _MARKED)
+            draft.replace(self.root / _MARK)
         self.root.chmod(_PRIVATE)
 
     def _is_marked(self) -> bool:
@@ -139,9 +142,12 @@ class IndexCache:
 
     def _refuse_others(self) -> None:
         """Accept a root that is empty, or holds what an earlier version cached."""
+        names = {path.name for path in self.root.iterdir()}
+        # After that: what another process has made of it meanwhile is whole.
         mark = self._mark()
-        torn = {_MARK} if mark is not None and _MARKED.startswith(mark) else set()
-        names = {path.name for path in self.root.iterdir()} - torn
+        if mark is not None and _MARKED.startswith(mark):
+            names.discard(_MARK)  # whole, or torn by a kill
+        names = {name for name in names if not _DRAFT.fullmatch(name)}
         others = sorted(name for name in names if not _is_ours(name.removesuffix(_LOCK)))
         if others:
             said = ", ".join(map(repr, others[:MAX_NAMED]))
@@ -155,7 +161,8 @@ class IndexCache:
             key: see :func:`key_of`.
             on_wait: told once that somebody is making it just now, and this waits.
         """
-        if not _is_folder(self.root / key):
+        # Who makes it holds the lock before there is a folder.
+        if not (_is_folder(self.root / key) or os.path.lexists(self._lock_path(key))):
             yield None
             return
 
@@ -164,6 +171,9 @@ class IndexCache:
                 on_wait()
 
         with self._lock(key).hold(shared=True, on_wait=tell, tell_after=MIN_TOLD_WAIT_SECONDS):
+            if not _is_folder(self.root / key):
+                yield None
+                return
             self.touch([key])
             yield self.root / key / _INDEX
 

@@ -5,11 +5,13 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from pipelines.errors import IndexLockedError, StoreError
+from rag_app.cached import folders
 from rag_app.cached.folders import IndexCache, key_of
 from rag_app.settings import Settings
 from tests.support.hanging import MAX_HANG_S
@@ -145,6 +147,50 @@ def test_what_is_in_use_is_not_changed_and_what_is_changed_not_used(cache):
                 assert not waiting.done()
             (folder / "data").write_text("new")
         assert (waiting.result(MAX_HANG_S), told) == ("new", [1])
+
+
+def test_who_asks_while_the_first_has_made_no_folder_yet_waits_for_it(cache, monkeypatch):
+    monkeypatch.setattr(folders, "MIN_TOLD_WAIT_SECONDS", 0.0)
+    told = threading.Event()
+
+    def use() -> str:
+        with cache.use(key("k"), told.set) as folder:
+            return (folder / "data").read_text()
+
+    with ThreadPoolExecutor(1) as pool:
+        with cache.change(key("k"), wait=0) as folder:
+            shutil.rmtree(folder.parent)
+            waiting = pool.submit(use)
+            assert told.wait(MAX_HANG_S)
+            folder.mkdir(parents=True)
+            (folder / "data").write_text("made")
+        assert waiting.result(MAX_HANG_S) == "made"
+
+
+@pytest.mark.parametrize("moment", [1, 2, 3])
+def test_who_begins_a_cache_at_the_same_moment_as_another_shares_it(tmp_path, monkeypatch, moment):
+    root, plain, reads = tmp_path / "cache", IndexCache._mark, []
+
+    def read(cache: IndexCache) -> str | None:
+        found = plain(cache)
+        reads.append(found)
+        if len(reads) == moment:
+            IndexCache(root, limit_mb=1).prepare()
+        return found
+
+    monkeypatch.setattr(IndexCache, "_mark", read)
+    cache = IndexCache(root, limit_mb=1)
+    cache.prepare()
+    assert cache.entries() == []
+    assert [path.name for path in root.iterdir()] == ["CACHEDIR.TAG"]
+
+
+def test_a_cache_whose_mark_was_killed_while_it_was_written_is_begun_again(tmp_path):
+    root = tmp_path / "cache"
+    root.mkdir()
+    (root / "CACHEDIR.TAG.0123abcd.new").write_text("Signature")
+    IndexCache(root, limit_mb=1).prepare()
+    assert (root / "CACHEDIR.TAG").read_text().startswith("Signature: ")
 
 
 def test_a_removal_that_is_killed_leaves_no_half_of_an_index(cache, monkeypatch):
