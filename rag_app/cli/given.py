@@ -61,7 +61,7 @@ def pdfs_of(given: Sequence[str]) -> tuple[Path, ...]:
         UsageError: a folder holds none, or more than :data:`MAX_FOLDER_PDFS`.
     """
     if "" in given:
-        raise UsageError("an empty name is no path (give . for the working folder)")
+        raise UsageError("an empty name is not a path (give . for the working folder)")
     return tuple(file for name in given for file in _files(Path(name)))
 
 

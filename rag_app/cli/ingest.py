@@ -159,7 +159,7 @@ def _unlocked(
 
 def _check_paths(paths: Sequence[str], index: Path) -> None:
     if "" in paths:
-        raise UsageError("an empty name is no path (give . for the working folder)")
+        raise UsageError("an empty name is not a path (give . for the working folder)")
     # After a typing error an empty index would answer "not in the documents" for ever.
     if not index.exists() and not any(map(os.path.exists, paths)):
         raise ReadError(f"{printable(paths[0])}: there is no such file", hint="check the path")

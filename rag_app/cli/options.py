@@ -41,7 +41,7 @@ def number_in(allowed: Bounds) -> Callable[[str], Any]:
 def a_path(text: str) -> Path:
     """Return the path of an option; an empty one is a slip, and not the working folder."""
     if not text:
-        raise typer.BadParameter("an empty name is no path (give . for the working folder)")
+        raise typer.BadParameter("an empty name is not a path (give . for the working folder)")
     try:
         Path(text).resolve()
     except RuntimeError:  # what pathlib says of links that lead to each other

@@ -82,7 +82,7 @@ def test_an_empty_path_is_not_the_working_folder(rag, things):
     for arguments in [*FOLDERS, *others]:
         done = rag(*arguments, "")
         assert (done.code, done.out) == (2, ""), arguments
-        assert "an empty name is no path" in done.err, arguments
+        assert "an empty name is not a path" in done.err, arguments
 
 
 def test_links_that_lead_in_a_circle_are_said(rag, things):

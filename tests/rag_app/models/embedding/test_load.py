@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
-import pickle
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 from llama_index.core import MockEmbedding
 from llama_index.core.base.embeddings.base import BaseEmbedding
 
-from pipelines.errors import EmbeddingError, ModelNotFoundError
+from pipelines.errors import EmbeddingError
 from rag_app.models.embedding import load as module
-from rag_app.models.embedding.encoder import Engine
-from rag_app.models.embedding.engine_loading import begin_loading
 from rag_app.models.embedding.load import count_tokens, describe_embedding, load_embedding, too_long
-from rag_app.models.embedding.recipe import UnsupportedModelError
 from rag_app.settings import Settings
+from tests.rag_app.models.embedding.vectors import HEAVY, unsupported
 from tests.support.bilingual import BilingualEmbedding
 from tests.support.embedding import HashEmbedding
 from tests.support.modules import imported_by
-
-HEAVY = {"torch", "transformers", "sentence_transformers", "sklearn", "scipy"}
-
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
-def minilm(cache: Path) -> BaseEmbedding:
-    return load_embedding(Settings(cache_dir=cache))
 
 
 def test_the_default_is_english_and_named_by_its_weights(minilm: BaseEmbedding) -> None:
@@ -71,50 +53,12 @@ def test_vectors_have_unit_length_and_do_not_depend_on_company(minilm: BaseEmbed
     assert (together[0] == together[5]).all()
 
 
-def test_async_and_threads_give_the_same(minilm: BaseEmbedding) -> None:
-    questions = [f"question number {number}" for number in range(16)]
-    expected = [minilm.get_query_embedding(question) for question in questions]
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(minilm.get_query_embedding, questions)) == expected
-
-    async def gather() -> list[list[float]]:
-        return await asyncio.gather(*map(minilm.aget_query_embedding, questions))
-
-    assert asyncio.run(gather()) == expected
-
-
 def test_text_that_would_be_cut_is_told(minilm: BaseEmbedding) -> None:
     """Stock LlamaIndex cuts it without a word."""
     texts = ["short", "word " * 300, "word " * 254, "word " * 255]
     assert count_tokens(minilm, texts) == [3, 302, 256, 257]
     assert too_long(minilm, texts) == [1, 3]
     assert count_tokens(minilm, []) == []
-
-
-def test_a_copy_made_by_pickle_computes_the_same(minilm: BaseEmbedding) -> None:
-    copy = pickle.loads(pickle.dumps(minilm))
-    assert copy.get_query_embedding("a question") == minilm.get_query_embedding("a question")
-    assert describe_embedding(copy) == describe_embedding(minilm)
-
-
-def test_warm_up_compiles_in_the_background(cache: Path) -> None:
-    model: Any = load_embedding(Settings(cache_dir=cache))
-    model.warm_up()
-    assert len(model.get_query_embedding("a question")) == 384
-
-
-def test_an_engine_begun_in_the_background_is_used(cache: Path, minilm: BaseEmbedding) -> None:
-    settings = Settings(cache_dir=cache)
-    loading = begin_loading(settings)
-    model: Any = load_embedding(settings, loading)
-    assert model._engine is loading.result().engine
-    assert model.get_query_embedding("x") == minilm.get_query_embedding("x")
-
-
-def test_an_error_in_the_background_is_raised_where_the_model_is_wanted(cache: Path) -> None:
-    settings = Settings(cache_dir=cache, embed_model="/nowhere")
-    with pytest.raises(ModelNotFoundError, match="no folder"):
-        load_embedding(settings, begin_loading(settings))
 
 
 def test_precision_is_explicit_and_recorded(cache: Path) -> None:
@@ -144,26 +88,6 @@ def test_scripts_and_batch_size_can_be_set(cache: Path) -> None:
     assert model.embed_batch_size == 7
 
 
-def test_a_failing_runtime_is_our_error(
-    minilm: BaseEmbedding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(self: Engine) -> None:
-        raise RuntimeError("out of memory")
-
-    monkeypatch.setattr(Engine, "ready", fail)
-    with pytest.raises(EmbeddingError, match="out of memory") as caught:
-        minilm.get_text_embedding("x")
-    assert caught.value.retryable
-
-
-def test_a_model_that_no_longer_compiles_is_our_error(
-    minilm: BaseEmbedding, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(Engine, "ready", _unsupported)
-    with pytest.raises(EmbeddingError, match="it is too new"):
-        minilm.get_text_embedding("x")
-
-
 def test_an_unwritable_cache_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     model = load_embedding(Settings(cache_dir=tmp_path / "file"))
@@ -173,14 +97,10 @@ def test_an_unwritable_cache_is_no_error(tmp_path: Path) -> None:
 # When OpenVINO does not serve.
 
 
-def _unsupported(*_: object, **__: object) -> None:
-    raise UnsupportedModelError("it is too new")
-
-
 def test_auto_falls_back_to_torch_with_a_word(
     cache: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(module, "_load_openvino", _unsupported)
+    monkeypatch.setattr(module, "_load_openvino", unsupported)
     monkeypatch.setattr(module, "_load_torch", lambda *_: HashEmbedding())
     with caplog.at_level(logging.WARNING):
         model = load_embedding(Settings(cache_dir=cache))
@@ -191,7 +111,7 @@ def test_auto_falls_back_to_torch_with_a_word(
 def test_openvino_that_was_asked_for_is_not_replaced(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "_load_openvino", _unsupported)
+    monkeypatch.setattr(module, "_load_openvino", unsupported)
     with pytest.raises(EmbeddingError, match="it is too new"):
         load_embedding(Settings(cache_dir=cache, embed_runtime="openvino"))
 
@@ -221,22 +141,11 @@ def test_a_model_without_a_name_is_named_by_its_class() -> None:
     assert (identity.name, identity.dimension) == ("MockEmbedding", 9)
 
 
-def test_same_model_compares_weights_before_names() -> None:
-    one = describe_embedding(HashEmbedding())
-    assert one.same_model(one)
-    other = describe_embedding(HashEmbedding(model_name="other"))
-    assert not one.same_model(other)
-
-
 # What is imported.
 
 
 def test_importing_the_models_imports_neither_torch_nor_openvino() -> None:
     assert not imported_by("rag_app.models.embedding.load") & {*HEAVY, "openvino", "tokenizers"}
-
-
-def test_beginning_in_the_background_imports_no_llama_index() -> None:
-    assert not imported_by("rag_app.models.embedding.engine_loading") & {*HEAVY, "llama_index"}
 
 
 def test_a_first_question_imports_no_torch_and_sends_no_telemetry(tmp_path: Path) -> None:
