@@ -18,7 +18,12 @@ import stat
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from pipelines.errors import FolderNotEmptyError, IndexReadOnlyError, IndexUnsafeError
+from pipelines.errors import (
+    FolderNotEmptyError,
+    IndexReadOnlyError,
+    IndexUnsafeError,
+    StoreError,
+)
 from rag_app.store.engine.array_files import sync_folder
 from rag_app.store.sqlite.schema import APPLICATION_ID, DATABASE, DERIVED, LOCK
 
@@ -269,6 +274,11 @@ def _state(path: Path) -> os.stat_result | None:
         return path.lstat()
     except (FileNotFoundError, NotADirectoryError):
         return None
+    except PermissionError:
+        raise StoreError(
+            f"the index {path.parent} may not be read",
+            hint="ask for permission to read its folder and its files",
+        ) from None
 
 
 def _unsafe(path: Path, state: os.stat_result) -> IndexUnsafeError:

@@ -7,7 +7,7 @@ import os
 import sqlite3
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -50,15 +50,17 @@ def as_nobody(work: Callable[[], None]) -> None:
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
+def folder(tmp_path: Path) -> Iterator[Path]:
     """An index that anybody may read and nobody else may write."""
+    before = os.umask(0o022)
     for place in (tmp_path, *tmp_path.parents):
         if place.owner() == "root" and os.getuid() == 0 and str(place) not in ("/", "/tmp"):
             place.chmod(0o755)
     path = tmp_path / "index"
     with create_store(path, CONFIG) as store, store.writer() as writer:
         writer.put(prepared("/a.pdf", ["Cats sit."]))
-    return path
+    yield path
+    os.umask(before)
 
 
 def found(path: Path) -> list[str]:
@@ -182,6 +184,18 @@ def test_a_folder_that_may_not_be_written_is_read(folder: Path) -> None:
                 pass
 
     as_nobody(work)
+
+
+def test_a_folder_that_may_not_be_entered_is_named_with_what_to_ask_for(folder: Path) -> None:
+    folder.chmod(0o700)
+
+    def work() -> None:
+        with pytest.raises(StoreError, match="may not be read") as caught:
+            open_store(folder)
+        assert "permission" in str(caught.value.hint)
+
+    if os.getuid() == 0:  # the owner may enter, whatever else is said
+        as_nobody(work)
 
 
 def test_a_reader_without_rights_sees_what_is_written_beside_it(folder: Path) -> None:
