@@ -1,4 +1,4 @@
-"""How the house is built: each noun once, each module's name in few packages."""
+"""How the house is built: each noun once, each module's name in few packages, each with tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MOST_PACKAGES = 2  # that have a module of one name
+MAX_PACKAGES = 2  # that have a module of one name
 _BY_CONVENTION = {"__init__", "__main__"}
 
 
@@ -35,5 +35,55 @@ def test_no_module_name_is_in_more_than_two_packages() -> None:
     packages: dict[str, list[str]] = defaultdict(list)
     for path in modules():
         packages[path.stem].append(str(path.parent.relative_to(ROOT)))
-    many = {name: where for name, where in packages.items() if len(where) > MOST_PACKAGES}
+    many = {name: where for name, where in packages.items() if len(where) > MAX_PACKAGES}
     assert {name: where for name, where in many.items() if name not in _BY_CONVENTION} == {}
+
+
+def has_behaviour(path: Path) -> bool:
+    """Tell whether a module defines a public function, or a public class with a method.
+
+    Constants, protocols and plain dataclasses do nothing that could be tested.
+    """
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        inner = node.body if isinstance(node, ast.ClassDef) else [node]
+        if not getattr(node, "name", "_").startswith("_") and any(map(_does_something, inner)):
+            return True
+    return False
+
+
+def _does_something(node: ast.AST) -> bool:
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        return False
+    return any(
+        not (isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant))
+        for statement in node.body
+    )
+
+
+def mirror(path: Path) -> Path:
+    """Return the test module of a module: ``rag_app/x/y.py`` has ``tests/rag_app/x/test_y.py``."""
+    return ROOT / "tests" / path.parent.relative_to(ROOT) / f"test_{path.stem}.py"
+
+
+def test_every_module_has_its_test_module() -> None:
+    untested = [
+        str(path.relative_to(ROOT))
+        for path in modules()
+        if path.stem not in _BY_CONVENTION
+        and has_behaviour(path)
+        and not (mirror(path).is_file() and "\ndef test_" in _spaced(mirror(path)))
+    ]
+    assert untested == []
+
+
+def _spaced(path: Path) -> str:
+    """Return the text of a module without indentation: tests may be methods of a class."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(line.strip().removeprefix("async ") for line in lines)
+
+
+def test_data_and_protocols_need_no_tests_and_functions_do(tmp_path: Path) -> None:
+    idle = "X = 1\n\n\ndef _own(): return 1\n\n\nclass P:\n    def f(self): ...\n"
+    for source, needed in ((idle, False), (idle + "\n\ndef f(): return 1\n", True)):
+        (tmp_path / "m.py").write_text(source)
+        assert has_behaviour(tmp_path / "m.py") == needed
