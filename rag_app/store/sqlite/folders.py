@@ -279,6 +279,10 @@ def _state(path: Path) -> os.stat_result | None:
             f"the index {path.parent} may not be read",
             hint="ask for permission to read its folder and its files",
         ) from None
+    except OSError as error:  # such as links in a circle
+        raise StoreError(
+            f"the index {path.parent} cannot be opened: {error.strerror}", hint="check the path"
+        ) from None
 
 
 def _unsafe(path: Path, state: os.stat_result) -> IndexUnsafeError:

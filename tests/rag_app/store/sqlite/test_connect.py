@@ -198,6 +198,13 @@ def test_a_folder_that_may_not_be_entered_is_named_with_what_to_ask_for(folder: 
         as_nobody(work)
 
 
+@pytest.mark.parametrize("below", ["", "index"])
+def test_links_in_a_circle_are_no_index_and_said_to_be(tmp_path: Path, below: str) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    with pytest.raises(StoreError, match="cannot be opened: Too many levels of symbolic links"):
+        open_store(tmp_path / "loop" / below)
+
+
 def test_a_reader_without_rights_sees_what_is_written_beside_it(folder: Path) -> None:
     """Its connection takes no locks, so it must notice by itself."""
     go, gone = os.pipe()
