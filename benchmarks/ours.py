@@ -18,6 +18,7 @@ from benchmarks.vector_cache import KeptEmbedding
 from pipelines.analysers import FURTHER
 from rag_app import Index
 from rag_app.models.embedding.load import load_embedding
+from rag_app.retrieval.strategy import Strategy
 from rag_app.settings import Settings, load_settings
 
 STRATEGIES = ("hybrid", "naive", "child_parent", "sentence_window", "bm25", *FURTHER)
@@ -30,22 +31,36 @@ def embedding(settings: Settings) -> BaseEmbedding:
 
 
 def run_ours(
-    task: Task, data: datasets.Dataset, strategies: Sequence[str], only: Sequence[str] = ()
+    task: Task,
+    data: datasets.Dataset,
+    strategies: Sequence[str | Strategy],
+    only: Sequence[str] = (),
+    pipelines: Sequence[str] = (),
 ) -> list[str]:
-    """Write one run per strategy; return why strategies could not run, if any."""
+    """Write one run per strategy; return why strategies could not run, if any.
+
+    Args:
+        task: what is measured.
+        data: its questions, and what they are about.
+        strategies: by name, or as they are composed.
+        only: names of PDFs that alone are indexed; empty: all.
+        pipelines: what is built for them; empty: the pipelines of the strategies' names.
+    """
     settings = load_settings()
     model = embedding(settings)
-    runs: _Run = {name: [] for name in strategies}
+    named = {s if isinstance(s, str) else s.name: s for s in strategies}
+    runs: _Run = {name: [] for name in named}
     problems: dict[str, str] = {}
     for inputs, questions in _groups(task, data, only):
         folder = Path(tempfile.mkdtemp(prefix="bench-"))
         try:
             index = Index.create(
-                folder / "index", embed_model=model, pipelines=_pipelines(strategies)
+                folder / "index", embed_model=model, pipelines=tuple(pipelines) or tuple(named)
             )
             index.ingest(*inputs)
-            for name in strategies:
-                _ask(index, name, task.k, questions, runs[name], problems)
+            for name, strategy in named.items():
+                if problem := _ask(index, strategy, task.k, questions, runs[name]):
+                    problems[name] = problem
             index.close()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
@@ -53,10 +68,6 @@ def run_ours(
         if name not in problems:
             write_run(run_path(task, f"rag_app-{name}"), lines)
     return [f"{name}: {problem}" for name, problem in problems.items()]
-
-
-def _pipelines(strategies: Sequence[str]) -> tuple[str, ...]:
-    return tuple(strategies)
 
 
 def _groups(
@@ -80,12 +91,12 @@ def _groups(
 
 def _ask(
     index: Index,
-    strategy: str,
+    strategy: str | Strategy,
     k: int,
     questions: Sequence[datasets.Question],
     lines: list[dict[str, Any]],
-    problems: dict[str, str],
-) -> None:
+) -> str:
+    """Add what is found for each question; return why nothing could be found, if so."""
     from pipelines.errors import RagError
 
     try:
@@ -99,7 +110,8 @@ def _ask(
                 {"id": question.id, "seconds": seconds, "hits": [_hit(found) for found in hits]}
             )
     except RagError as error:
-        problems[strategy] = f"{type(error).__name__}: {error}"
+        return f"{type(error).__name__}: {error}"
+    return ""
 
 
 def _hit(found: NodeWithScore) -> dict[str, Any]:

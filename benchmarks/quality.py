@@ -93,7 +93,7 @@ def _score(task: Task, data: datasets.Dataset) -> None:
     from rag_app.evaluation import compare
 
     reports = {
-        system: score(task, system, data.questions, _page_text(data, system))
+        system: score(task, system, data.questions, page_text(data, system))
         for system in SYSTEMS
         if run_path(task, system).exists()
     }
@@ -119,7 +119,7 @@ def _same_questions(one: Any, other: Any) -> bool:
     return {r.id for r in one.results} == {r.id for r in other.results}
 
 
-def _page_text(data: datasets.Dataset, system: str) -> Callable[[str, int], str] | None:
+def page_text(data: datasets.Dataset, system: str) -> Callable[[str, int], str] | None:
     """Return the evidence as the system's own reader gives it, so that no reader is favoured."""
     if not data.files:
         return None
