@@ -50,6 +50,7 @@ TASKS = {
         Task("xquad", "xquad", 20, (1, 5, 10)),
         Task("jsquad", "jsquad", 20, (1, 5, 10)),
         Task("jaquad", "jaquad", 20, (1, 5, 10)),
+        Task("tables", "tables", 20, (1, 3, 5, 10)),
     )
 }
 

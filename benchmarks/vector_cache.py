@@ -29,6 +29,7 @@ class KeptEmbedding(BaseEmbedding):
     _inner: BaseEmbedding = PrivateAttr()
     _cache: VectorCache = PrivateAttr()
     _identity: EmbeddingIdentity = PrivateAttr()
+    _asked: dict[str, list[float]] = PrivateAttr(default_factory=dict)
 
     def __init__(self, inner: BaseEmbedding, folder: Path) -> None:
         identity = describe_embedding(inner)
@@ -57,7 +58,9 @@ class KeptEmbedding(BaseEmbedding):
         return self._get_text_embeddings([text])[0]
 
     def _get_query_embedding(self, query: str) -> list[float]:
-        return self._inner.get_query_embedding(query)
+        if query not in self._asked:  # several strategies ask the same
+            self._asked[query] = self._inner.get_query_embedding(query)
+        return self._asked[query]
 
     async def _aget_query_embedding(self, query: str) -> list[float]:
         return self._get_query_embedding(query)

@@ -31,14 +31,16 @@ def votes_of(passage: Candidate, rankings: Sequence[Ranking]) -> list[Vote]:
     """Return what each arm found in a passage.
 
     An arm that found a node for the question and once more among the preferred
-    documents is named once, with the better vote.
+    documents is named once, with the better vote. What glossaries say has one vote, the best:
+    to look for its place in the passage by every arm would cost more than it tells.
     """
-    best: dict[tuple[str, str, str], Vote] = {}
+    best: dict[tuple[str, ...], Vote] = {}
     for member in passage.members:
         for part in member.contributions:
             ranking = rankings[part.source]
             found = _in(ranking, member.key)
-            key = (ranking.arm.name, ranking.query, found.node_id)
+            own = (ranking.arm.name, ranking.query, found.node_id)
+            key = (ranking.query,) if ranking.of_glossary else own
             vote = Vote(ranking, part.rank, found, part.value)
             if key not in best or vote.value > best[key].value:
                 best[key] = vote

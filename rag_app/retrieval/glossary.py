@@ -18,6 +18,7 @@ from typing import Literal
 
 Sort = Literal["terms", "statements"]
 SORTS: tuple[Sort, ...] = ("terms", "statements")
+MIN_TERM_CHARS, MAX_TERM_CHARS = 2, 60
 # Weight of the lists of what documents print, beside 1 for those of the question itself.
 GLOSSARY_WEIGHT = 0.5
 # Characters of a question that are looked through, and terms of it that are searched.
@@ -43,6 +44,9 @@ class GlossaryTerm:
     prints: tuple[str, ...]
 
 
+Begins = Mapping[str, Sequence[GlossaryTerm]]
+
+
 @dataclass(frozen=True)
 class Glossary:
     """Terms of one field by what a question calls them, folded (:func:`folded`)."""
@@ -51,14 +55,17 @@ class Glossary:
     terms: Mapping[str, GlossaryTerm]
     statements: Mapping[str, GlossaryTerm]
 
-    def of(self, sort: Sort) -> Mapping[str, GlossaryTerm]:
-        """Return its entries of one sort."""
-        return self.terms if sort == "terms" else self.statements
-
     @cached_property
-    def lengths(self) -> Sequence[int]:
-        """Lengths that its entries have, in characters, the longest first."""
-        return sorted({len(term) for sort in SORTS for term in self.of(sort)}, reverse=True)
+    def begins(self) -> Mapping[Sort, Begins]:
+        """Entries of each sort by their first characters, the longest first."""
+        return {"terms": _begins(self.terms), "statements": _begins(self.statements)}
+
+
+def _begins(entries: Mapping[str, GlossaryTerm]) -> Begins:
+    found: dict[str, list[GlossaryTerm]] = {}
+    for term in sorted(entries, key=len, reverse=True):
+        found.setdefault(term[:MIN_TERM_CHARS], []).append(entries[term])
+    return found
 
 
 def folded(text: str) -> str:
@@ -78,7 +85,7 @@ def terms_in(question: str, glossaries: Iterable[Glossary]) -> tuple[GlossaryTer
     found: dict[GlossaryTerm, int] = {}
     for glossary in glossaries:
         for sort in SORTS:
-            for place, term in _matches(text, glossary.of(sort), glossary.lengths):
+            for place, term in _matches(text, glossary.begins[sort]):
                 found.setdefault(term, place)
     return tuple(sorted(found, key=lambda term: found[term]))[:MAX_FOUND_TERMS]
 
@@ -88,30 +95,20 @@ def search_text(terms: Iterable[GlossaryTerm]) -> str:
     return "; ".join(dict.fromkeys(text for term in terms for text in term.prints))
 
 
-def _matches(
-    text: str, entries: Mapping[str, GlossaryTerm], lengths: Sequence[int]
-) -> Iterator[tuple[int, GlossaryTerm]]:
+def _matches(text: str, entries: Begins) -> Iterator[tuple[int, GlossaryTerm]]:
     place = 0
-    while place < len(text):
-        found = _match(text, place, entries, lengths)
+    while entries and place < len(text):
+        found = _match(text, place, entries.get(text[place : place + MIN_TERM_CHARS], ()))
         if found is not None:
             yield place, found
-            place += len(found.term)
-        else:
-            place += 1
+        place += 1 if found is None else len(found.term)
 
 
-def _match(
-    text: str, start: int, entries: Mapping[str, GlossaryTerm], lengths: Sequence[int]
-) -> GlossaryTerm | None:
+def _match(text: str, start: int, entries: Sequence[GlossaryTerm]) -> GlossaryTerm | None:
     if not entries or (start and _one_word(text[start - 1], text[start])):
         return None
-    for length in lengths:
-        end = start + length
-        found = entries.get(text[start:end])
-        if found is not None and len(found.term) == length and _ends(text, end):
-            return found
-    return None
+    fits = (e for e in entries if text.startswith(e.term, start))
+    return next((e for e in fits if _ends(text, start + len(e.term))), None)
 
 
 def _ends(text: str, end: int) -> bool:

@@ -26,13 +26,20 @@ from pipelines.file_names import printable
 from pipelines.regular_files import open_regular
 from pipelines.text import sanitise
 from rag_app.config_file import is_glossary_file
-from rag_app.retrieval.glossary import SORTS, Glossary, GlossaryTerm, Sort, folded
+from rag_app.retrieval.glossary import (
+    MAX_TERM_CHARS,
+    MIN_TERM_CHARS,
+    SORTS,
+    Glossary,
+    GlossaryTerm,
+    Sort,
+    folded,
+)
 
 NONE = "none"
 MAX_GLOSSARY_BYTES = 1 << 20
 MAX_TERMS = 10_000
 MAX_PRINTS = 20
-MIN_TERM_CHARS, MAX_TERM_CHARS = 2, 60
 MAX_PRINT_CHARS = 200
 _FOLDER = resources.files("rag_app") / "glossaries"
 _KEYS = ("about", *SORTS)

@@ -19,7 +19,7 @@ def report(name, *recalls):
 
 def test_the_variants_differ_in_tables_and_glossary_alone_and_one_is_the_default():
     switches = {(one.prefer_tables, one.glossary) for one in VARIANTS.values()}
-    assert len(switches) == len(VARIANTS) == 4
+    assert len(switches) == len(VARIANTS) == 5
     both, hybrid = VARIANTS["both"], STRATEGIES["hybrid"]
     assert {**vars(both), "name": ""} == {**vars(hybrid), "name": ""}
 
@@ -27,7 +27,7 @@ def test_the_variants_differ_in_tables_and_glossary_alone_and_one_is_the_default
 def test_reports_are_told_apart_by_file_and_every_question_is_in_one_half():
     files = tuple(Path(f"{name}.pdf") for name in "cab")
     questions = tuple(Question(f.stem, "?", file=f.name) for f in files)
-    parts = parts_of(Dataset("x", questions, files=files))
+    parts = parts_of(Dataset("financebench", questions, files=files))
     halves = [{q.id for q in questions if parts[p](q)} for p in ("development half", "other half")]
     assert halves == [{"a", "c"}, {"b"}]
     assert list(parts_of(Dataset("x", questions, texts={"a": "b"}))) == ["all"]

@@ -145,6 +145,15 @@ def test_lists_of_a_glossary_have_less_weight_and_the_others_stay_as_they_are(st
     assert len(shown.arms) == 2 * len(own)
 
 
+def test_a_passage_names_one_vote_of_a_glossary_beside_all_of_the_question(store, model):
+    found = StrategyRetriever(store, embed_model=model).retrieve("What was the capex of the year?")
+    for hit in found:
+        matched = hit.node.metadata["matched"]
+        assert sum(bool(entry.get("of_glossary")) for entry in matched) <= 1
+        assert len(matched) > 1
+    assert any(entry.get("of_glossary") for hit in found for entry in hit.node.metadata["matched"])
+
+
 def test_a_question_without_a_term_is_searched_as_before(store, model):
     question = "Which colour do the ferries have?"
     with_it = StrategyRetriever(store, embed_model=model).retrieve_detailed(question)
