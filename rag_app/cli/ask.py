@@ -51,11 +51,17 @@ class _Asking:
     @contextmanager
     def source(self, current: Session) -> Iterator[Source]:
         """Open the index or the PDFs."""
-        from rag_app.cli.pdfs import pdfs
         from rag_app.cli.sources import indexes
 
         what = self.what
-        with pdfs(what.pdfs, current) if what.pdfs else indexes(what.indexes, current) as source:
+        if not what.pdfs:
+            with indexes(what.indexes, current) as source:
+                yield source
+            return
+        # What reads PDFs is not imported for a question to an index.
+        from rag_app.cli.pdfs import pdfs
+
+        with pdfs(what.pdfs, current) as source:
             yield source
 
     def engine(self, source: Source, *, streaming: bool) -> CitedQueryEngine:
