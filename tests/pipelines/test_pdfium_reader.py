@@ -1,50 +1,22 @@
-"""Reading with pdfium: text, labels, titles, passwords and damage."""
+"""Reading with PDFium: text, labels, titles, passwords and damage, in any thread."""
 
-import pytest
+from __future__ import annotations
 
-from pipelines.errors import DamagedError, EncryptedError, TooLargeError
+from concurrent.futures import ThreadPoolExecutor
+
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.readers import Limits
+from tests.pipelines.reader_cases import PAGES, ReaderCases
 from tests.support.pdfs import make_pdf
 
-PAGES = ["Net sales grew.", "Prices were flat."]
+
+class TestPdfium(ReaderCases):
+    read = staticmethod(read_with_pypdfium2)
 
 
-def read(path, password=None, limits=None):
-    return read_with_pypdfium2(path.read_bytes(), password, limits or Limits())
-
-
-def test_pages_come_with_their_labels_and_the_title(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES, title="Report 2018", labels=["i", "1"])
-    raw = read(path)
-    assert [page.text.strip() for page in raw.pages] == PAGES
-    assert [page.label for page in raw.pages] == ["i", "1"]
-    assert raw.title == "Report 2018"
-
-
-def test_a_heading_in_large_type_is_the_largest_text(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", [" ".join(PAGES * 3)], heading="Annual Report")
-    assert read(path).largest == "Annual Report"
-
-
-def test_an_encrypted_file_opens_with_its_password_only(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES, password="secret")
-    assert len(read(path, "secret").pages) == 2
-    for wrong in (None, "other"):
-        with pytest.raises(EncryptedError):
-            read(path, wrong)
-
-
-def test_a_truncated_file_is_damaged(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES)
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(DamagedError):
-        read(path)
-
-
-def test_a_file_beyond_the_limits_is_refused(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES)
-    with pytest.raises(TooLargeError):
-        read(path, limits=Limits(pages=1))
-    with pytest.raises(TooLargeError):
-        read(path, limits=Limits(page_characters=4))
+def test_threads_that_read_at_once_get_the_same(tmp_path):
+    data = make_pdf(tmp_path / "a.pdf", PAGES * 5).read_bytes()
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: read_with_pypdfium2(data, None, Limits()), range(8)))
+    assert len(found[0].pages) == 10
+    assert all(raw == found[0] for raw in found)

@@ -1,50 +1,20 @@
-"""Reading with pypdf: text, labels, titles, passwords and damage."""
+"""Reading with pypdf: text, labels, titles, passwords and damage, as PDFium has them."""
 
-import pytest
+from __future__ import annotations
 
-from pipelines.errors import DamagedError, EncryptedError, TooLargeError
+from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
 from pipelines.readers import Limits
+from tests.pipelines.reader_cases import PAGES, ReaderCases
 from tests.support.pdfs import make_pdf
 
-PAGES = ["Net sales grew.", "Prices were flat."]
+
+class TestPypdf(ReaderCases):
+    read = staticmethod(read_with_pypdf)
 
 
-def read(path, password=None, limits=None):
-    return read_with_pypdf(path.read_bytes(), password, limits or Limits())
-
-
-def test_pages_come_with_their_labels_and_the_title(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES, title="Report 2018", labels=["i", "1"])
-    raw = read(path)
-    assert [page.text.strip() for page in raw.pages] == PAGES
-    assert [page.label for page in raw.pages] == ["i", "1"]
-    assert raw.title == "Report 2018"
-
-
-def test_a_heading_in_large_type_is_the_largest_text(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", [" ".join(PAGES * 3)], heading="Annual Report")
-    assert read(path).largest == "Annual Report"
-
-
-def test_an_encrypted_file_opens_with_its_password_only(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES, password="secret")
-    assert len(read(path, "secret").pages) == 2
-    for wrong in (None, "other"):
-        with pytest.raises(EncryptedError):
-            read(path, wrong)
-
-
-def test_a_truncated_file_is_damaged(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES)
-    path.write_bytes(path.read_bytes()[:200])
-    with pytest.raises(DamagedError):
-        read(path)
-
-
-def test_a_file_beyond_the_limits_is_refused(tmp_path):
-    path = make_pdf(tmp_path / "a.pdf", PAGES)
-    with pytest.raises(TooLargeError):
-        read(path, limits=Limits(pages=1))
-    with pytest.raises(TooLargeError):
-        read(path, limits=Limits(page_characters=4))
+def test_both_readers_find_the_same_words(tmp_path):
+    data = make_pdf(tmp_path / "a.pdf", [*PAGES, "東京は日本の首都です。"]).read_bytes()
+    read = (read_with_pypdf(data, None, Limits()), read_with_pypdfium2(data, None, Limits()))
+    words = [[page.text.split() for page in raw.pages] for raw in read]
+    assert words[0] == words[1]
