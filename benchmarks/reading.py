@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pipelines.isolated import close_idle, read_file
-from pipelines.readers import TokenLimits
+from pipelines.readers import Limits
 from pipelines.reading import DEFAULT_READER, read_data
 
 PAGES, ROUNDS = 300, 7
@@ -24,7 +24,7 @@ RESULT = Path(__file__).parent / "results" / "reading.json"
 def here(files: Sequence[Path]) -> None:
     """Read the files in this process."""
     for file in files:
-        read_data(file.read_bytes(), DEFAULT_READER, (), TokenLimits())
+        read_data(file.read_bytes(), DEFAULT_READER, (), Limits())
 
 
 def there(files: Sequence[Path]) -> None:
