@@ -42,11 +42,12 @@ def subject_words(text: str) -> list[str]:
     else is left they are what it is about, and all stay.
     """
     words = content_words(text)
-    return [word for word in words if word not in _about_the_answer()] or words
+    return [word for word in words if word not in about_the_answer()] or words
 
 
 @cache
-def _about_the_answer() -> frozenset[str]:
+def about_the_answer() -> frozenset[str]:
+    """Return the words of models about their answer and where it is from."""
     return frozenset(content_words(_ABOUT_THE_ANSWER))
 
 

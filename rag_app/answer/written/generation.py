@@ -19,6 +19,7 @@ from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
 from rag_app.answer.response import Answer, AnswerSentence, Usage
 from rag_app.answer.written.checks import SentenceChecker
+from rag_app.answer.written.citation_marks import MarkReader
 from rag_app.answer.written.delimiters import DelimiterFilter
 from rag_app.answer.written.marks import (
     AnswerFilter,
@@ -29,6 +30,7 @@ from rag_app.answer.written.marks import (
 )
 from rag_app.answer.written.refusals import says_no_answer
 from rag_app.answer.written.request import build_request
+from rag_app.answer.written.statements import statements_of
 from rag_app.models.llm.calls import ReplyStream, achat, chat, model_name
 from rag_app.models.usage import Reply
 
@@ -71,7 +73,9 @@ class Generation:
         self._delimiters = DelimiterFilter(
             self._request.delimiter, [passage.text for passage in plan.passages]
         )
-        self._filter = AnswerFilter(self._renumber, prompts.answer.refusal)
+        texts = [source.text for source in self._request.sent]
+        self._reader = MarkReader(len(texts), texts)
+        self._filter = AnswerFilter(self._renumber, prompts.answer.refusal, self._reader)
         self._stream = ReplyStream(llm, self._request.messages)
         self._said_first = False
 
@@ -168,9 +172,10 @@ class Generation:
             sent,
             self._book,
             weights=self._evidence.idf(set(content_words(raw))),
-            default_order=self._ranked,
+            question=self._plan.question,
         )
-        checked = [checker.check(sentence) for sentence in self._marked()]
+        marked = statements_of(self._marked(), self._plan.question)
+        checked = [checker.check(sentence) for sentence in marked]
         if cut and checked:
             last = checked[-1]
             problems = [*last.problems, CUT_OFF]
@@ -178,7 +183,7 @@ class Generation:
         return checked
 
     def _marked(self) -> list[MarkedSentence]:
-        return sentences_with_marks(self._filter.raw, sentence_spans, len(self._request.sent))
+        return sentences_with_marks(self._filter.raw, sentence_spans, self._reader)
 
     def _renumber(self, number: int) -> int | None:
         if not 1 <= number <= len(self._request.sent):

@@ -27,6 +27,7 @@ from pipelines.errors import (
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.limits import TokenLimits
 from rag_app.answer.response import UnreadPages
+from rag_app.answer.written.checks import NEAREST_CITED, NO_CITATION
 from rag_app.answer.written.queries import generate_queries
 from rag_app.models.llm.client import load_llm
 from rag_app.settings import Settings
@@ -267,22 +268,20 @@ def test_quotes_are_ours_the_sentences_that_support_the_claim():
     with OpenAIServer(Reply("Ms. Ito manages the plant, and it made 4,200 pumps [1].")) as server:
         answer = engine(llm=model(server)).query(ASKED)
     texts = [quote.text for quote in answer.citations[0].quotes]
-    assert set(texts) == {"Ms. Ito manages it.", "It made 4,200 pumps in 2019."}
+    assert {"Ms. Ito manages it.", "It made 4,200 pumps in 2019."} <= set(texts)
     assert answer.sentences[0].verified
+    assert [one.quote for one in answer.sentences[0].evidence] == answer.citations[0].quotes
 
 
 @pytest.mark.parametrize(
     ("written", "problem"),
     [
-        ("It made 4,300 pumps in 2019 [1].", "4300 does not occur in what it cites"),
-        ("It opened on 3 May 1998 [1].", "1998-05-03 does not occur in what it cites"),
+        ("It made 4,300 pumps in 2019 [1].", "4,300 does not stand in what it cites"),
+        ("It opened on 3 May 1998 [1].", "3 May 1998 does not stand in what it cites"),
         ("It made 4,200 pumps in 2019 [9].", "it cites [9], which is no passage"),
         ("Bananas grow happily in Finland [1].", "few of its words stand in what it cites"),
-        ("Bananas grow happily in Finland.", "the model cites no passage here"),
-        (
-            "The plant in Kobe made 4,200 pumps in 2019.",
-            "the model cites no passage here: the nearest in words is cited",
-        ),
+        ("Bananas grow happily in Finland.", NO_CITATION),
+        ("The plant in Kobe made 4,300 pumps in 2019.", NO_CITATION),
     ],
 )
 def test_what_fails_is_marked_and_never_hidden(written, problem):
@@ -293,6 +292,15 @@ def test_what_fails_is_marked_and_never_hidden(written, problem):
     assert not sentence.verified
     assert sentence.text == written.split(" [")[0].rstrip(".") + "."
     assert "[9]" not in answer.response
+
+
+def test_a_right_statement_without_a_mark_gets_the_citation_that_it_lacks():
+    with OpenAIServer(Reply("The plant in Kobe made 4,200 pumps in 2019.")) as server:
+        answer = engine(llm=model(server)).query(ASKED)
+    (sentence,) = answer.sentences
+    assert sentence.support == "supported"
+    assert sentence.citations == [1]
+    assert sentence.notes == [NEAREST_CITED]
 
 
 def test_a_model_that_finds_no_answer_is_a_refusal():

@@ -16,13 +16,8 @@ from pipelines.text import content_words
 from rag_app.answer.citations import CitationBook
 from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import subject_words
-from rag_app.answer.written.checks import (
-    NEAREST_CITED,
-    NO_CITATION,
-    WEAK_SUPPORT,
-    Sent,
-    SentenceChecker,
-)
+from rag_app.answer.written.checks import NEAREST_CITED, NO_CITATION, SentenceChecker
+from rag_app.answer.written.comparison import WEAK_SUPPORT, Source
 from rag_app.answer.written.marks import MarkedSentence
 from rag_app.passages import Passage, sentences_of
 from tests.support.passages import FixedEvidence
@@ -74,10 +69,10 @@ def checked(
     ]
     sentences = sentences_of(passages)
     sent = [
-        Sent(i, [s for s in sentences if s.passage == i], f"{i}.pdf") for i in range(len(texts))
+        Source(i, [s for s in sentences if s.passage == i], f"{i}.pdf") for i in range(len(texts))
     ]
     book = CitationBook(passages, FixedEvidence())
-    checker = SentenceChecker(sent, book, weights(text), sentences)
+    checker = SentenceChecker(sent, book, weights(text), "")
     sentence = checker.check(MarkedSentence(text, list(cited)))
     numbers = {book.number_of(i): i for i in range(len(texts))}
     return sentence, [numbers[number] for number in sentence.citations]
@@ -101,7 +96,8 @@ def test_a_right_answer_without_a_mark_gets_the_passage_that_holds_it(key):
         texts = sent_for(question)
         sentence, cited = checked(saying.format(question["answer"]), texts)
         assert cited == [len(texts) - 1], saying
-        assert sentence.problems == [NEAREST_CITED]
+        assert sentence.problems == []
+        assert NEAREST_CITED in sentence.notes
 
 
 @pytest.mark.parametrize("key", FACTS)
@@ -126,7 +122,7 @@ def test_a_right_answer_with_its_mark_has_no_problem_for_words_about_the_answer(
 def test_what_stands_in_no_passage_is_given_no_citation(text):
     sentence, cited = checked(text, sent_for(QUESTIONS["en-01"]))
     assert cited == []
-    assert sentence.problems == [NO_CITATION]
+    assert NO_CITATION in sentence.problems
 
 
 def test_a_passage_without_the_numbers_of_the_answer_is_not_the_nearest():

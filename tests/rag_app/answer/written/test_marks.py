@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.text import sentence_spans
-from rag_app.answer.written.marks import AnswerFilter, has_words, numbers_of, sentences_with_marks
+from rag_app.answer.written.citation_marks import MarkReader, numbers_of
+from rag_app.answer.written.marks import AnswerFilter, has_words, sentences_with_marks
 
 REFUSAL = "NO_ANSWER"
 
@@ -18,7 +19,7 @@ def shown(text, *, pieces=None, count=6):
     def renumber(number):
         return numbers.setdefault(number, len(numbers) + 1) if 1 <= number <= count else None
 
-    made = AnswerFilter(renumber, REFUSAL)
+    made = AnswerFilter(renumber, REFUSAL, MarkReader(count))
     parts = [made.feed(piece) for piece in (pieces or [text])]
     return "".join([*parts, made.close()]), made
 
@@ -71,7 +72,7 @@ def test_the_word_for_no_answer_is_never_shown(text):
 
 
 def test_words_are_shown_as_soon_as_they_are_certain():
-    made = AnswerFilter(lambda n: n, REFUSAL)
+    made = AnswerFilter(lambda n: n, REFUSAL, MarkReader(6))
     assert made.feed("The ") == "The"
     assert made.feed("plant [") == " plant"
     assert made.feed("1") == ""
@@ -91,7 +92,7 @@ def test_words_are_shown_as_soon_as_they_are_certain():
     ],
 )
 def test_a_mark_belongs_to_its_sentence(text, expected):
-    found = sentences_with_marks(text, sentence_spans, 6)
+    found = sentences_with_marks(text, sentence_spans, MarkReader(6))
     assert [(s.text, s.cited, s.invented) for s in found] == expected
 
 

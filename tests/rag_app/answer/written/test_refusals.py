@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.text import sentence_spans
+from rag_app.answer.written.citation_marks import MarkReader
 from rag_app.answer.written.marks import sentences_with_marks
 from rag_app.answer.written.refusals import says_no_answer
 
@@ -51,7 +52,7 @@ Nothing is charged to children. [1]
 
 
 def refuses(reply):
-    return says_no_answer(reply, sentences_with_marks(reply, sentence_spans, 3), TOKEN)
+    return says_no_answer(reply, sentences_with_marks(reply, sentence_spans, MarkReader(3)), TOKEN)
 
 
 @pytest.mark.parametrize("reply", REFUSALS)

@@ -1,0 +1,785 @@
+"""One statement against the sentences and rows of what it cites: which facts stand there.
+
+Each number, date and name is looked for in a stretch of the evidence that speaks of the same
+thing; where another stretch speaks of it more closely and gives another value, it does not
+stand there. Rise and fall, gain and loss and denials are compared where the evidence is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from functools import cached_property
+
+from pipelines.text import content_words, language_name, script_of
+from rag_app.answer.support import about_the_answer, share, subject_words
+from rag_app.answer.written import arithmetic
+from rag_app.answer.written.dates import Date, dates, weekdays
+from rag_app.answer.written.evidence_units import EvidenceUnit, evidence_units
+from rag_app.answer.written.names import Name, stands_in, tokens
+from rag_app.answer.written.quantities import Quantity, prepared, same
+from rag_app.answer.written.segments import (
+    Segment,
+    pieces_of,
+    segments_of,
+    word_list,
+    words_of,
+)
+from rag_app.answer.written.squashing import squashed
+from rag_app.answer.written.units import CLOCK, MONEY, PERCENT
+from rag_app.answer.written.wording import (
+    condition,
+    denials,
+    denies,
+    directions,
+    gains,
+    is_exception,
+    quotations,
+)
+from rag_app.passages import Sentence
+
+# So much nearer to what is said must another stretch be, to be what is spoken of.
+MIN_NEARER_SHARE = 0.3
+MIN_NEARER_UNIT_SHARE = 0.6
+# Below it, a statement, or a part of it, shares too few of its words with its evidence.
+MIN_WORDS_SHARE = 0.5
+MIN_PART_WORDS_SHARE = 0.25
+# A further sentence is evidence where it holds so much that no earlier one does.
+MIN_GAIN_SHARE = 0.15
+MAX_UNITS = 4
+# A year tells two cells of a row apart as well as a rare word does.
+YEAR_WEIGHT = 4.0
+MIN_DENIED_SHARE = 0.5
+MAX_SHOWN_CHARACTERS = 60
+
+WEAK_SUPPORT = "few of its words stand in what it cites"
+NOTHING_TO_CHECK = (
+    "it is in another language than what it cites, and has no number or name to check"
+)
+OTHER_LANGUAGE = (
+    "in another language than what it cites: numbers and names were checked, the wording was not"
+)
+_UP, _DOWN, _SAME = 1, -1, 0
+_WAYS = {_UP: "a rise", _DOWN: "a fall", _SAME: "no change"}
+_EARNED = {_UP: "a gain", _DOWN: "a loss"}
+
+
+@dataclass(frozen=True)
+class Source:
+    """One passage as it was sent, ready to be compared with.
+
+    Attributes:
+        passage: its index.
+        sentences: those that were sent.
+        label: file, page and headings that stood with it.
+    """
+
+    passage: int
+    sentences: Sequence[Sentence]
+    label: str
+
+    @cached_property
+    def text(self) -> str:
+        """All that was sent of it."""
+        return "\n".join([self.label, *(sentence.text for sentence in self.sentences)])
+
+    @cached_property
+    def units(self) -> list[EvidenceUnit]:
+        """Its sentences and rows, with the facts of each."""
+        return evidence_units(self.sentences)
+
+    @cached_property
+    def squashed(self) -> str:
+        """Its text without white space, case and marks of references."""
+        return squashed(self.text)
+
+    @cached_property
+    def prepared(self) -> str:
+        """Its text in the form that facts are read from."""
+        return prepared(self.text)
+
+    @cached_property
+    def tokens(self) -> frozenset[str]:
+        """Its words in the form that names are compared in."""
+        return frozenset(tokens(self.prepared))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """All its content words."""
+        return words_of(self.prepared)
+
+    @cached_property
+    def label_words(self) -> frozenset[str]:
+        """The content words of its label."""
+        return words_of(self.label)
+
+    @cached_property
+    def label_years(self) -> frozenset[int]:
+        """The years in its label."""
+        plain = prepared(self.label).replace("-", " ").replace("_", " ")
+        return frozenset(date.year for date in dates(plain) if date.year is not None)
+
+    @cached_property
+    def weekdays(self) -> frozenset[int]:
+        """The weekdays that it names."""
+        return frozenset(day for _, day in weekdays(self.prepared))
+
+    @cached_property
+    def language(self) -> tuple[str, str]:
+        """Its script, and a name of its language."""
+        return script_of(self.text), language_name(self.text)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement, taken apart.
+
+    Attributes:
+        text: as the model wrote it, without marks.
+        weights: weight of content words; 1 for those that are not there.
+        known_names: tokens of names that the question speaks of.
+        asked: content words of the question.
+    """
+
+    text: str
+    weights: Mapping[str, float]
+    known_names: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+
+    @cached_property
+    def prepared(self) -> str:
+        """Its text in the form that facts are read from."""
+        return prepared(self.text)
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """Its stretches, with the facts of each."""
+        return segments_of(self.prepared)
+
+    @cached_property
+    def said(self) -> frozenset[str]:
+        """All its content words."""
+        return frozenset[str]().union(*(segment.words for segment in self.segments))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its content words, without those about the answer itself."""
+        about, said = frozenset(subject_words(self.prepared)), self.said
+        stated = any(segment.has_facts for segment in self.segments)
+        # "The answer is 38 tonnes" has no other words.
+        left = said - about_the_answer()
+        return left if stated or left else about or said
+
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """What its numbers are said of: its words, or those of the question."""
+        return self.words or self.asked
+
+    def weighted(self, words: Iterable[str]) -> dict[str, float]:
+        """Return the weight of each word."""
+        return {word: self.weights.get(word, 1.0) for word in words}
+
+    def share(self, words: frozenset[str], there: Iterable[str]) -> float:
+        """Return the weighted share of words that are there; 0 without words."""
+        return share(self.weighted(words), set(there))
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a fact stands: a stretch of a unit of a source, and how near it is."""
+
+    source: Source
+    unit: EvidenceUnit
+    segment: Segment
+    near: float = 0.0
+    quantity: Quantity | None = None
+
+
+@dataclass
+class Finding:
+    """What became of a statement.
+
+    Attributes:
+        problems: facts that do not stand in what it cites, in words for the reader.
+        notes: what was computed, or could not be checked.
+        evidence: units that carry it, by source.
+        quoted: whether it stands there word for word.
+    """
+
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    evidence: list[tuple[Source, EvidenceUnit]] = field(default_factory=list)
+    quoted: bool = False
+
+
+def compare(claim: Claim, sources: Sequence[Source]) -> Finding:
+    """Return what a statement's facts rest on in its sources, and which do not stand there."""
+    return _Comparison(claim, sources).finding()
+
+
+class _Comparison:
+    def __init__(self, claim: Claim, sources: Sequence[Source]) -> None:
+        self._claim = claim
+        self._sources = sources
+        self._placed: list[Place] = []
+        self._segment_places: dict[int, list[Place]] = {}
+        self._finding = Finding()
+        self._all = [
+            Place(source, unit, segment)
+            for source in sources
+            for unit in source.units
+            for segment in unit.segments
+        ]
+        self._foreign = _is_foreign(claim, sources)
+        self._checked = 0
+        self._computed_in: list[Segment] = []
+
+    def finding(self) -> Finding:
+        found = self._finding
+        found.quoted = self._verbatim()
+        self._facts()
+        self._quotations()
+        self._evidence()
+        self._sense()
+        self._wording()
+        found.problems = list(dict.fromkeys(found.problems))
+        found.notes = list(dict.fromkeys(found.notes))
+        return found
+
+    def _problem(self, text: str) -> None:
+        self._finding.problems.append(text)
+
+    # The facts: numbers, dates, names.
+
+    def _facts(self) -> None:
+        unplaced: list[tuple[Segment, Quantity]] = []
+        for number, segment in enumerate(self._claim.segments):
+            places = self._segment_places.setdefault(number, [])
+            for quantity in segment.quantities:
+                if quantity.spelled and quantity.value == 1:
+                    continue
+                self._checked += 1
+                place = self._quantity(segment, quantity)
+                if place is None:
+                    unplaced.append((segment, quantity))
+                else:
+                    places.append(place)
+            places += [p for p in (self._date(segment, d) for d in segment.dates) if p]
+            places += [p for p in (self._name(segment, n) for n in segment.names) if p]
+            self._placed += places
+        for segment, quantity in unplaced:
+            self._computed(segment, quantity)
+        self._weekdays()
+
+    def _quantity(self, segment: Segment, said: Quantity) -> Place | None:
+        """Return where a number stands; None, with nothing said yet, where it does not."""
+        found = [
+            self._at(segment, place, there)
+            for place in self._all
+            for there in place.segment.quantities
+            if _stands(said, there, place.unit)
+        ]
+        if not found:
+            return None
+        best = max(found, key=lambda place: place.near)
+        if self._foreign:
+            return best
+        rival = self._rival(segment, best, said)
+        if rival is not None:
+            if self._follows(said):
+                return None
+            self._problem(f"{said.text} stands there for something else: {_shown(best)}")
+        return best
+
+    def _follows(self, said: Quantity) -> bool:
+        """Tell whether a number follows from others that the statement states."""
+        others = [
+            place.quantity
+            for place in self._placed
+            if place.quantity is not None and not same(said, place.quantity)
+        ]
+        return len(others) > 1 and arithmetic.computed(said, others) is not None
+
+    def _at(self, segment: Segment, place: Place, there: Quantity | None) -> Place:
+        keys = self._keys(segment)
+        near = self._local(keys, place.segment) + 0.5 * self._whole(keys, place)
+        near += 0.25 * self._claim.share(self._claim.words, place.unit.words | place.unit.context)
+        return Place(place.source, place.unit, place.segment, near, there)
+
+    def _rival(self, segment: Segment, best: Place, said: Quantity) -> Place | None:
+        """Return a stretch that speaks more closely of the same, with another number."""
+        keys = self._keys(segment)
+        local, whole = self._local(keys, best.segment), self._whole(keys, best)
+        there = best.quantity
+        for place in self._all:
+            if place.segment is best.segment:
+                continue
+            others = [
+                other
+                for other in place.segment.quantities
+                if self._competes(segment, said, there, other)
+            ]
+            if not others or (
+                place.unit is not best.unit and not any(_of_a_kind(there, one) for one in others)
+            ):
+                continue
+            nearer = self._local(keys, place.segment) - local
+            if place.unit is best.unit:
+                if nearer >= MIN_NEARER_SHARE:
+                    return place
+            elif nearer >= MIN_NEARER_SHARE and self._whole(keys, place) >= max(
+                whole + MIN_NEARER_SHARE, MIN_NEARER_UNIT_SHARE
+            ):
+                return place
+        return None
+
+    def _competes(
+        self, segment: Segment, said: Quantity, there: Quantity | None, other: Quantity
+    ) -> bool:
+        if there is None or _stands(said, other, None):
+            return False
+        alike = there.dimension == other.dimension or {there.dimension, other.dimension} <= MONEY
+        return alike and not any(same(one, other) for one in segment.quantities)
+
+    def _keys(self, segment: Segment) -> dict[str, float]:
+        words = segment.words & self._claim.words or self._claim.subject
+        keys = self._claim.weighted(words)
+        return keys | dict.fromkeys(_year_keys(segment), YEAR_WEIGHT)
+
+    def _local(self, keys: Mapping[str, float], segment: Segment) -> float:
+        return share(keys, {*segment.words, *_year_keys(segment)})
+
+    def _whole(self, keys: Mapping[str, float], place: Place) -> float:
+        years = {key for segment in place.unit.segments for key in _year_keys(segment)}
+        return share(keys, {*place.unit.words, *years})
+
+    def _date(self, segment: Segment, said: Date) -> Place | None:
+        self._checked += 1
+        found = [
+            self._at(segment, place, None)
+            for place in self._all
+            if any(there.says(said) for there in place.segment.dates)
+        ]
+        if not found:
+            if not self._dated_around(said):
+                self._problem(f"{said.text} does not stand in what it cites")
+            return None
+        best = max(found, key=lambda place: place.near)
+        if not self._foreign and said.month is not None and self._other_date(segment, best, said):
+            self._problem(f"{said.text} stands there for something else: {_shown(best)}")
+        return best
+
+    def _dated_around(self, said: Date) -> bool:
+        """Tell whether the heads, captions and the label of the sources give a date."""
+        if said.month is None and any(said.year in one.label_years for one in self._sources):
+            return True
+        return any(there.says(said) for one in self._sources for there in dates(one.prepared))
+
+    def _other_date(self, segment: Segment, best: Place, said: Date) -> bool:
+        keys = self._claim.weighted(segment.words & self._claim.words or self._claim.words)
+        local = self._local(keys, best.segment)
+        whole = self._whole(keys, best)
+        for place in self._all:
+            others = [one for one in place.segment.dates if one.month is not None]
+            if not others or place.segment is best.segment or any(o.says(said) for o in others):
+                continue
+            if any(one.says(other) for one in others for other in segment.dates):
+                continue
+            nearer = self._local(keys, place.segment) - local
+            same_unit = place.unit is best.unit
+            if nearer >= MIN_NEARER_SHARE and (
+                same_unit
+                or self._whole(keys, place) >= max(whole + MIN_NEARER_SHARE, MIN_NEARER_UNIT_SHARE)
+            ):
+                return True
+        return False
+
+    def _weekdays(self) -> None:
+        there = frozenset[int]().union(*(source.weekdays for source in self._sources))
+        for word, day in weekdays(self._claim.prepared):
+            self._checked += 1
+            if day not in there:
+                self._problem(f"{word} does not stand in what it cites")
+
+    def _name(self, segment: Segment, said: Name) -> Place | None:
+        if not any(self._could_hold(source, said) for source in self._sources):
+            return None
+        self._checked += 1
+        if not any(stands_in(said, one.tokens, one.prepared) for one in self._sources):
+            # German writes all nouns like names.
+            if not self._foreign or language_name(self._claim.text) != "German":
+                self._problem(f"{said.text} does not stand in what it cites")
+            return None
+        found = [
+            self._at(segment, place, None) for place in self._all if _names(place.segment, said)
+        ]
+        if not found:
+            return None
+        best = max(found, key=lambda place: place.near)
+        if not self._foreign and self._other_name(segment, found, said):
+            self._problem(f"{said.text} stands there for something else: {_shown(best)}")
+        return best
+
+    def _could_hold(self, source: Source, said: Name) -> bool:
+        """Tell whether a source is in the letters of a name."""
+        return source.language[0] == script_of(said.text) or said.text in source.prepared
+
+    def _other_name(self, segment: Segment, found: Sequence[Place], said: Name) -> bool:
+        """Tell whether what is said of a name is said there of another one."""
+        if set(said.tokens) & self._claim.known_names:
+            return False
+        if any(set(said.tokens) <= source.label_words for source in self._sources):
+            return False
+        own = {token for name in segment.names for token in name.tokens}
+        keys = self._claim.weighted((segment.words & self._claim.words) - _stems(own))
+        if not keys:
+            return False
+        local = max(self._local(keys, place.segment) for place in found)
+        return any(
+            self._local(keys, place.segment) - local >= MIN_NEARER_SHARE
+            and self._local(keys, place.segment) >= MIN_NEARER_UNIT_SHARE
+            for place in self._all
+            if place.segment.names
+            and not _names(place.segment, said)
+            and any(not set(name.tokens) & own for name in place.segment.names)
+        )
+
+    def _computed(self, segment: Segment, said: Quantity) -> None:
+        """Note how a number that stands nowhere follows from others, or that it does not."""
+        own = [place.quantity for place in self._placed if place.quantity is not None]
+        marked = [date for one in self._claim.segments for date in one.dates]
+        how = arithmetic.computed(said, own) if own else None
+        how = how or arithmetic.period(said, marked)
+        if how is None:
+            for unit in self._candidates(segment):
+                inside = [q for one in unit.unit.segments for q in one.quantities]
+                how = arithmetic.computed(said, inside) if len(inside) > 1 else None
+                if how is not None:
+                    self._placed.append(unit)
+                    break
+        if how is None:
+            self._problem(f"{said.text} does not stand in what it cites")
+        else:
+            self._finding.notes.append(f"computed: {how}")
+            self._computed_in.append(segment)
+
+    def _candidates(self, segment: Segment) -> list[Place]:
+        """Return the units that a number may be computed in: those of its words, the best two."""
+        keys = self._keys(segment)
+        units = {id(place.unit): self._at(segment, place, None) for place in self._all}
+        ranked = sorted(units.values(), key=lambda place: -self._whole(keys, place))
+        return [place for place in ranked[:2] if self._whole(keys, place) >= MIN_WORDS_SHARE]
+
+    # The words: what carries the statement, and in which sense.
+
+    def _verbatim(self) -> bool:
+        text = squashed(self._claim.text).rstrip(".。")
+        for source in self._sources:
+            start = source.squashed.find(text) if len(text) > MIN_QUOTED_CHARACTERS else -1
+            if start >= 0:
+                self._placed += _units_at(source, start, start + len(text))
+                return True
+        return False
+
+    def _quotations(self) -> None:
+        for quoted in quotations(self._claim.text):
+            plain = squashed(quoted).strip(".,。、…")
+            if not plain:
+                continue
+            self._checked += 1
+            for source in self._sources:
+                start = source.squashed.find(plain)
+                if start >= 0:
+                    self._placed += _units_at(source, start, start + len(plain))
+                    break
+            else:
+                self._problem(f"the quotation “{_cut(quoted)}” does not stand in what it cites")
+
+    def _evidence(self) -> None:
+        """Choose few units that carry the statement: those of its facts, then of its words."""
+        chosen: dict[int, Place] = {}
+        for place in sorted(self._placed, key=lambda place: -place.near):
+            if len(chosen) < MAX_UNITS:
+                chosen.setdefault(id(place.unit), place)
+        wanted = self._claim.weighted(self._claim.words)
+        total = sum(wanted.values()) or 1.0
+        units = {id(place.unit): (place, self._words_in(place.unit)) for place in self._all}
+        held = {word for key in chosen for word in units[key][1]}
+        while len(chosen) < MAX_UNITS:
+            gain, best = 0.0, None
+            for key, (place, words) in units.items():
+                more = sum(wanted.get(word, 0.0) for word in words - held) / total
+                if key not in chosen and more > gain:
+                    gain, best = more, place
+            if best is None or (chosen and gain < MIN_GAIN_SHARE):
+                break
+            chosen[id(best.unit)] = best
+            held |= units[id(best.unit)][1]
+        self._chosen = list(chosen.values())
+        self._finding.evidence = [(place.source, place.unit) for place in self._chosen]
+
+    def _words_in(self, unit: EvidenceUnit) -> frozenset[str]:
+        if self._claim.words <= self._claim.said:
+            return unit.words
+        # Nothing but hiragana is said, which the words of units leave out.
+        return frozenset(content_words(unit.text))
+
+    def _sense(self) -> None:
+        for number, segment in enumerate(self._claim.segments):
+            places = self._segment_places.get(number) or []
+            self._direction(segment, places)
+            self._gain(segment, places)
+        self._denials()
+        self._conditions()
+
+    def _direction(self, segment: Segment, places: Sequence[Place]) -> None:
+        said = segment.directions
+        if len(said) != 1 or segment.denied:
+            return
+        (way,) = said
+        nearest = self._nearest(segment, places)
+        if nearest is None:
+            return
+        unit = nearest.unit
+        there = nearest.segment.directions or _row_direction(unit, segment) or directions(unit.text)
+        if not there:
+            there = frozenset(
+                one
+                for place in self._chosen
+                for one in directions(place.unit.text) | _row_direction(place.unit, segment)
+            )
+        if denies(nearest.segment.text) and way not in there:
+            return
+        if not there and not self._foreign and segment not in self._computed_in:
+            self._problem(f"nothing in what it cites says {_WAYS[way]}")
+        elif there and way not in there:
+            ways = " and ".join(_WAYS[one] for one in sorted(there))
+            self._problem(f"it says {_WAYS[way]}, what it cites says {ways}: {_shown(nearest)}")
+
+    def _gain(self, segment: Segment, places: Sequence[Place]) -> None:
+        said = segment.gains
+        nearest = self._nearest(segment, places)
+        if len(said) != 1 or nearest is None or segment.denied:
+            return
+        there = nearest.segment.gains or gains(nearest.unit.text)
+        if there and not said & there:
+            (one,), other = said, next(iter(there))
+            self._problem(
+                f"it says {_EARNED[one]}, what it cites says {_EARNED[other]}: {_shown(nearest)}"
+            )
+
+    def _nearest(self, segment: Segment, places: Sequence[Place]) -> Place | None:
+        """Return the stretch of the evidence that a part of the statement rests on."""
+        numbered = [place for place in places if place.quantity is not None]
+        if numbered:
+            return max(numbered, key=lambda place: place.near)
+        chosen = {id(place.unit) for place in self._chosen}
+        inside = [self._at(segment, p, None) for p in self._all if id(p.unit) in chosen]
+        return max(inside, key=lambda place: place.near, default=None)
+
+    def _denials(self) -> None:
+        text = self._claim.prepared
+        there = [place.unit.text for place in self._chosen]
+        if not there:
+            return
+        if denies(text):
+            same_sense = any(denies(one) or 0 in directions(one) for one in there)
+            zero = any(
+                q.value == 0 for p in self._chosen for s in p.unit.segments for q in s.quantities
+            )
+            if not same_sense and not zero:
+                self._problem("it denies something that what it cites does not deny")
+            return
+        if self._foreign:
+            return
+        for piece in pieces_of(text):
+            if (denied := self._denied_there(piece)) is not None:
+                self._problem(f"what it cites denies it: “{_cut(denied)}”")
+
+    def _denied_there(self, piece: str) -> str | None:
+        """Return the stretch of the evidence that a part of the statement contradicts."""
+        words = words_of(piece) & self._claim.words
+        if not words:
+            return None
+        best: tuple[float, str] = (0.0, "")
+        for place in self._chosen:
+            for there in pieces_of(place.unit.text):
+                near = self._claim.share(words, words_of(there))
+                if near < MIN_DENIED_SHARE and words_of(there) <= words:
+                    near = MIN_DENIED_SHARE
+                best = max(best, (near, there))
+        near, there = best
+        return there if near >= MIN_DENIED_SHARE and _contradicts(there, piece) else None
+
+    def _conditions(self) -> None:
+        if not self._chosen:
+            return
+        words = self._claim.words
+        best = max(self._chosen, key=lambda place: self._claim.share(words, place.unit.words))
+        left_out = condition(best.unit.text) if is_exception(best.unit.text) else ""
+        if left_out and self._claim.share(words_of(left_out), words) < MIN_NEARER_SHARE:
+            self._problem(f"a condition is left out: “{_cut(left_out)}”")
+
+    def _wording(self) -> None:
+        if self._foreign:
+            self._finding.notes.append(OTHER_LANGUAGE)
+            if not self._checked:
+                self._problem(NOTHING_TO_CHECK)
+            return
+        if self._finding.quoted:
+            return
+        self._substitutions()
+        there: set[str] = set()
+        for place in self._chosen:
+            there |= self._words_in(place.unit) | place.unit.context | place.source.label_words
+        words = self._claim.words
+        if words and self._claim.share(words, there) < MIN_WORDS_SHARE:
+            self._problem(WEAK_SUPPORT)
+        for segment in self._claim.segments:
+            own = segment.words & words
+            if len(own) > 1 and self._claim.share(own, there) < MIN_PART_WORDS_SHARE:
+                self._problem(f"few words of “{_cut(segment.text)}” stand in what it cites")
+
+    def _substitutions(self) -> None:
+        """Find a word that stands in the place of another in an otherwise equal sentence."""
+        said = word_list(self._claim.prepared)[:MAX_ALIGNED_WORDS]
+        for place in self._chosen:
+            there = word_list(place.unit.text)[:MAX_ALIGNED_WORDS]
+            matcher = SequenceMatcher(None, said, there, autojunk=False)
+            blocks = matcher.get_opcodes()
+            equal = sum(b - a for kind, a, b, _, _ in blocks if kind == "equal")
+            if equal < MIN_ALIGNED_SHARE * len(said):
+                continue
+            for kind, a, b, c, d in blocks:
+                if kind == "replace" and b - a == d - c == 1:
+                    self._substitution(said[a], there[c], place)
+
+    def _substitution(self, word: str, instead_of: str, place: Place) -> None:
+        elsewhere = word in place.source.words and word not in place.unit.words
+        own = instead_of in self._claim.words
+        if elsewhere and not own and not word.startswith(instead_of[:MIN_STEM_CHARACTERS]):
+            self._problem(f"“{word}” stands where what it cites has “{instead_of}”")
+
+
+MIN_QUOTED_CHARACTERS = 8
+MAX_ALIGNED_WORDS = 64
+MIN_ALIGNED_SHARE = 0.6
+MIN_STEM_CHARACTERS = 4
+
+
+def _stands(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -> bool:
+    """Tell whether a number is one that stands there."""
+    if same(said, there) and (
+        said.dimension == there.dimension or _may_lack_unit(said, there, unit)
+    ):
+        return (
+            not said.negative
+            or there.negative
+            or unit is None
+            or bool(gains(unit.text) | directions(unit.text))
+        )
+    return not said.dimension and not said.scaled and said.raw == there.raw and not said.bound
+
+
+def _may_lack_unit(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -> bool:
+    """Tell whether one of two numbers may be without the unit of the other."""
+    if not said.dimension or {said.dimension, there.dimension} <= MONEY:
+        return True
+    if there.dimension or said.dimension == CLOCK:
+        return False
+    return unit is None or unit.is_row or said.dimension in MONEY or said.dimension == PERCENT
+
+
+def _of_a_kind(there: Quantity | None, other: Quantity) -> bool:
+    """Tell whether two numbers of different sentences count the same kind of thing."""
+    if there is None or there.dimension or not there.noun:
+        return True
+    return there.noun == other.noun
+
+
+def _year_keys(segment: Segment) -> set[str]:
+    return {f"year {date.year}" for date in segment.dates if date.year is not None}
+
+
+def _contradicts(there: str, said: str) -> bool:
+    """Tell whether a stretch denies what is said without a denial."""
+    stems = words_of(said)
+    japanese = script_of(there) == "cjk"
+    for denial in denials(there):
+        if denial.restriction and denial.restriction not in said.casefold():
+            continue
+        if japanese or words_of(denial.after) & stems:
+            return True
+    return False
+
+
+def _names(segment: Segment, said: Name) -> bool:
+    there = {token for name in segment.names for token in name.tokens}
+    last = said.tokens[-1]
+    return last in there or (len(said.tokens) == 1 and said.text in segment.text)
+
+
+def _stems(names: Iterable[str]) -> frozenset[str]:
+    return words_of(" ".join(names))
+
+
+def _row_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:
+    """Return which way the values of a row go from its earliest year to its latest."""
+    if not unit.is_row:
+        return frozenset()
+    said = {date.year for date in segment.dates}
+    cells = [
+        (cell.dates[0].year or 0, cell.quantities[0].value)
+        for cell in unit.segments
+        if cell.dates and cell.quantities
+    ]
+    mine = [cell for cell in cells if cell[0] in said]
+    cells = sorted(mine if len(mine) > 1 else cells)
+    if len(cells) < 2:
+        return frozenset()
+    (_, before), (_, after) = cells[-2:]
+    return frozenset(((after > before) - (after < before),))
+
+
+def _units_at(source: Source, start: int, end: int) -> list[Place]:
+    """Return the units that hold a stretch of a source's squashed text."""
+    places, at = [], len(squashed(source.label))
+    for unit in source.units:
+        length = len(squashed(unit.sentence.text))
+        begin = source.squashed.find(squashed(unit.sentence.text), at)
+        if begin < 0:
+            continue
+        at = begin + length
+        if begin < end and start < at:
+            segment = unit.segments[0]
+            places.append(Place(source, unit, segment, near=2.0))
+    return places
+
+
+def _is_foreign(claim: Claim, sources: Sequence[Source]) -> bool:
+    """Tell whether a statement is in another language than all its sources."""
+    script, language = script_of(claim.text), language_name(claim.text)
+    if script == "none":
+        return False
+    for source in sources:
+        theirs = source.language
+        if script == theirs[0] and (script != "latin" or _alike(claim, source, language)):
+            return False
+    return True
+
+
+def _alike(claim: Claim, source: Source, language: str) -> bool:
+    if language in (source.language[1], "a language in Latin script"):
+        return True
+    named = _stems(token for one in claim.segments for name in one.names for token in name.tokens)
+    return claim.share(claim.words - named, source.words) >= MIN_NEARER_SHARE
+
+
+def _shown(place: Place) -> str:
+    return f"“{_cut(place.segment.text)}”"
+
+
+def _cut(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MAX_SHOWN_CHARACTERS else line[: MAX_SHOWN_CHARACTERS - 1] + "…"
