@@ -49,7 +49,8 @@ _LINK_PART = re.compile(r"\((?:#|https?:)?[^()]*\)$")
 _RAISED_DIGITS = str.maketrans("¹²³⁴⁵⁶⁷⁸⁹", "123456789")
 # Before "(2)" these tell a number or a paragraph, no citation.
 _NO_CITATION = re.compile(
-    r"(?:^|\n)[ \t]{0,12}+(?:[-*•][ \t]{0,4}+)?$|\b(?:of|to|by|from|was|is|are|were|at|than|and|or|the|section|rule|note|item"
+    r"(?:^|\n)[ \t]{0,12}+(?:[-*•][ \t]{0,4}+)?$|\b(?:of|to|by|from|was|is|are|were|at|than"
+    r"|and|or|the|section|rule|note|item"
     r"|article|clause|paragraph|figure|table|step|§)\s?$|[=+×$£€¥]\s?$|[条項号]$",
     re.IGNORECASE,
 )
