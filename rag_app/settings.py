@@ -35,6 +35,7 @@ from pydantic import (
     Field,
     SecretStr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -51,7 +52,11 @@ PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
 # Keys of a preset that load code or read files: they need a trusted file, as such a setting does.
 _OWNER_SETS_IN_PRESETS = frozenset({"rerank", "glossary"})
-_SECRETS = frozenset({"llm_api_key", "pdf_password"})
+KEYS = ("llm_api_key", "embed_api_key")
+"""Settings that hold the key of a server."""
+OPENAI_URL = "https://api.openai.com/v1"
+_SECRETS = frozenset({*KEYS, "pdf_password"})
+_SERVED = ("openai", "like")
 _TUPLES = frozenset({"embed_scripts", "child_sizes", "glossary"})
 _PATHS = frozenset({"prompts", "cache_dir"})
 # An empty instruction is a value ("no instruction"); elsewhere empty means unset.
@@ -90,14 +95,20 @@ class Settings(BaseModel):
 
     Attributes:
         embed_model: ``minilm``, another short name of ``rag_app.models.embedding.known``, a name
-            on the Hugging Face hub, or a local folder, written as a path (``./mine``).
+            on the Hugging Face hub, a local folder, written as a path (``./mine``), or a model
+            behind a server: ``openai:MODEL``, or ``like:MODEL`` at ``embed_base_url``.
+        embed_base_url: address of an OpenAI-compatible server of embeddings.
+        embed_api_key: its key; ``OPENAI_API_KEY`` is used for ``openai:`` models without base
+            URL, and the key of a language model at the same address for any.
+        embed_timeout: seconds until a server must have answered a batch.
         embed_scripts: scripts that the model knows; None: those of the table of models.
         query_instruction, text_instruction: prepended to what is embedded; None: those
             of the table of models; empty: none.
         embed_runtime: ``auto`` is OpenVINO where it agrees with torch, else torch.
         embed_precision: number format of the runtime; ``auto`` is bfloat16 where the
             CPU computes with it, else float32.
-        embed_batch_size: texts per batch; None: the runtime's default (64 for torch).
+        embed_batch_size: texts per batch; None: the runtime's default (64 for torch, 32 for
+            a server).
         embed_threads: threads of the runtime; None: one per core.
         embed_max_tokens: maximum tokens of a text that are read; None: the model's own.
         embed_download: whether a model may be downloaded from the hub.
@@ -137,6 +148,9 @@ class Settings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     embed_model: Annotated[str, OWNER_SETS] = Field(default="minilm", min_length=1)
+    embed_base_url: Annotated[str | None, OWNER_SETS] = None
+    embed_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
+    embed_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 60.0
     embed_scripts: Annotated[tuple[str, ...] | None, OWNER_SETS] = None
     query_instruction: Annotated[str | None, OWNER_SETS] = None
     text_instruction: Annotated[str | None, OWNER_SETS] = None
@@ -189,14 +203,22 @@ class Settings(BaseModel):
     def _none_is_no_reranker(cls, value: str | None) -> str | None:
         return "" if value is not None and value.lower() == "none" else value
 
-    @field_validator("llm_base_url")
+    @field_validator("embed_model")
     @classmethod
-    def _base_url_is_plain_http(cls, value: str | None) -> str | None:
+    def _served_model_has_name(cls, value: str) -> str:
+        if value.removesuffix(":") in _SERVED:
+            raise ValueError("allowed are openai:MODEL, like:MODEL and models of this machine")
+        return value
+
+    @field_validator("llm_base_url", "embed_base_url")
+    @classmethod
+    def _base_url_is_plain_http(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is None:
             return None
         parts = urlsplit(value)
         if parts.username or parts.password:
-            raise ValueError("a key does not belong into the address, but into llm_api_key")
+            key = str(info.field_name).replace("base_url", "api_key")
+            raise ValueError(f"a key does not belong into the address, but into {key}")
         if parts.scheme not in ("http", "https") or not parts.netloc:
             raise ValueError("it must start with http:// or https://")
         return value.rstrip("/")
@@ -218,6 +240,16 @@ class Settings(BaseModel):
                 f"child_sizes {self.child_sizes} must not exceed parent_size {self.parent_size}"
             )
         return self
+
+
+def served_name(embed_model: str) -> tuple[str, str] | None:
+    """Return kind and name of an embedding model behind a server; None: it is on this machine.
+
+    >>> served_name("like:bge-m3")
+    ('like', 'bge-m3')
+    """
+    kind, _, name = embed_model.partition(":")
+    return (kind, name) if kind in _SERVED and name else None
 
 
 class _Layers:
@@ -281,7 +313,7 @@ def settings_and_ignored(config_file: Path | None = None, **overrides: Any) -> t
     for field, origin in layers.origins.items():
         if field not in Settings.model_fields:
             raise _unknown_field(field, origin)
-    _add_openai_key(layers, os.environ)
+    _add_openai_keys(layers, os.environ)
     try:
         return Settings(**layers.values), ignored
     except ValidationError as error:
@@ -413,16 +445,20 @@ def _refuse_misspelling(variable: str, field: str) -> None:
         )
 
 
-def _add_openai_key(layers: _Layers, environment: Mapping[str, str]) -> None:
-    """Use ``OPENAI_API_KEY`` for a model of OpenAI that was named, and for nothing else.
+def _add_openai_keys(layers: _Layers, environment: Mapping[str, str]) -> None:
+    """Use ``OPENAI_API_KEY`` for models of OpenAI that were named, and for nothing else.
 
     It is not sent to another server: a config file in a folder cannot redirect it.
     """
     key = environment.get("OPENAI_API_KEY")
-    llm = layers.values.get("llm")
-    to_openai = isinstance(llm, str) and llm.startswith("openai:")
-    if key and to_openai and not {"llm_api_key", "llm_base_url"} & layers.values.keys():
-        layers.add({"llm_api_key": key}, "OPENAI_API_KEY", names=False)
+    for field, secret, address in (
+        ("llm", "llm_api_key", "llm_base_url"),
+        ("embed_model", "embed_api_key", "embed_base_url"),
+    ):
+        model = layers.values.get(field)
+        to_openai = isinstance(model, str) and model.startswith("openai:")
+        if key and to_openai and not {secret, address} & layers.values.keys():
+            layers.add({secret: key}, "OPENAI_API_KEY", names=False)
 
 
 def _split(value: str) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ import httpx
 from pipelines.errors import LLMServerError, LLMTimeoutError
 from rag_app.models.closing import note_response
 from rag_app.models.connections import HeldBackend, held_by, holder
+from rag_app.models.service import LANGUAGE_MODEL, Service
 
 MAX_BODY_BYTES = 16 * 1024 * 1024
 MAX_SECONDS = 600.0
@@ -36,7 +37,10 @@ _until: ContextVar[float | None] = ContextVar("until", default=None)
 
 
 def bounded_client(
-    timeout: float, limit: int = MAX_BODY_BYTES, total: float = MAX_SECONDS
+    timeout: float,
+    limit: int = MAX_BODY_BYTES,
+    total: float = MAX_SECONDS,
+    service: Service = LANGUAGE_MODEL,
 ) -> httpx.Client:
     """Return a client whose answers end: ``LLMServerError`` and ``LLMTimeoutError`` say why.
 
@@ -44,12 +48,13 @@ def bounded_client(
         timeout: seconds until a connection, and until the next bytes of an answer.
         limit: largest body in bytes, unpacked.
         total: seconds from the request to the end of the body.
+        service: whose settings the errors name.
     """
 
     def bound(response: httpx.Response) -> None:
         note_response(response)
         if isinstance(response.stream, httpx.SyncByteStream):
-            body = _Body(response, limit, total)
+            body = _Body(response, limit, total, service)
             response.stream = _Counted(response.stream, body)
 
     client = _Client(
@@ -58,7 +63,7 @@ def bounded_client(
         event_hooks={"request": [_begin], "response": [bound]},
         verify=_certificates(),
     )
-    client.total = total
+    client.total, client.service = total, service
     _wrap_backends(client, _Backend)
     transports = [client._transport, *filter(None, client._mounts.values())]
     # Gives its connections back when nobody holds it any more. Not by ``__del__``: in a
@@ -68,7 +73,10 @@ def bounded_client(
 
 
 def bounded_async_client(
-    timeout: float, limit: int = MAX_BODY_BYTES, total: float = MAX_SECONDS
+    timeout: float,
+    limit: int = MAX_BODY_BYTES,
+    total: float = MAX_SECONDS,
+    service: Service = LANGUAGE_MODEL,
 ) -> httpx.AsyncClient:
     """Return the same without blocking.
 
@@ -76,6 +84,7 @@ def bounded_async_client(
         timeout: seconds until a connection, and until the next bytes of an answer.
         limit: largest body in bytes, unpacked.
         total: seconds from the request to the end of the body.
+        service: whose settings the errors name.
     """
 
     async def begin(request: httpx.Request) -> None:
@@ -84,7 +93,7 @@ def bounded_async_client(
     async def bound(response: httpx.Response) -> None:
         note_response(response)
         if isinstance(response.stream, httpx.AsyncByteStream):
-            body = _Body(response, limit, total)
+            body = _Body(response, limit, total, service)
             response.stream = _AsyncCounted(response.stream, body, holder())
 
     client = _AsyncClient(
@@ -95,7 +104,7 @@ def bounded_async_client(
         # A kept connection belongs to its event loop; the client outlives one asyncio.run.
         limits=httpx.Limits(max_keepalive_connections=0),
     )
-    client.total = total
+    client.total, client.service = total, service
     _wrap_backends(client, HeldBackend)
     return client
 
@@ -109,15 +118,18 @@ def _wrap_backends(client: httpx.Client | httpx.AsyncClient, wrap: Callable[[Any
 
 class _Client(httpx.Client):
     total = MAX_SECONDS
+    service = LANGUAGE_MODEL
 
     def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request; its headers too must be there before the deadline."""
-        with _deadline(time.monotonic() + self.total, self.total):
+        until = time.monotonic() + self.total
+        with _deadline(until, self.total, self.service):
             return super().send(request, **options)
 
 
 class _AsyncClient(httpx.AsyncClient):
     total = MAX_SECONDS
+    service = LANGUAGE_MODEL
 
     async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send a request; its headers too must be there before the deadline."""
@@ -129,7 +141,7 @@ class _AsyncClient(httpx.AsyncClient):
         except BaseException as error:
             await connections.aclose()
             if isinstance(error, TimeoutError):
-                raise _too_late(self.total) from None
+                raise _too_late(self.total, self.service) from None
             raise
 
 
@@ -138,7 +150,7 @@ def _begin(request: httpx.Request) -> None:
 
 
 @contextmanager
-def _deadline(until: float, total: float) -> Iterator[None]:
+def _deadline(until: float, total: float, service: Service) -> Iterator[None]:
     """Let no read of a socket go on after a time."""
     token = _until.set(until)
     try:
@@ -146,7 +158,7 @@ def _deadline(until: float, total: float) -> Iterator[None]:
     except (httpx.TimeoutException, httpcore.TimeoutException):
         if time.monotonic() < until:
             raise
-        raise _too_late(total) from None
+        raise _too_late(total, service) from None
     finally:
         _until.reset(token)
 
@@ -215,8 +227,11 @@ class _Body:
         LLMServerError: it is packed in another way than gzip or deflate, once.
     """
 
-    def __init__(self, response: httpx.Response, limit: int, total: float) -> None:
+    def __init__(
+        self, response: httpx.Response, limit: int, total: float, service: Service
+    ) -> None:
         self.total = total
+        self.service = service
         self.until = response.request.extensions.get("begun", time.monotonic()) + total
         self._left = limit
         self._inflate = None
@@ -228,17 +243,19 @@ class _Body:
         elif coding not in ("", "identity"):
             raise LLMServerError(
                 f"the server packs its answer ({coding[:40]}), and nobody asked it to",
-                hint="check llm_base_url",
+                hint=f"check {service.address}",
             )
 
     def pieces(self, chunk: bytes) -> Iterable[bytes]:
         """Yield the chunk, unpacked, in pieces of bounded size."""
         if time.monotonic() > self.until:
-            raise _too_late(self.total)
+            raise _too_late(self.total, self.service)
         for piece in self._unpacked(chunk) if self._inflate else (chunk,):
             self._left -= len(piece)
             if self._left < 0:
-                raise LLMServerError("the server's answer does not end", hint="check llm_base_url")
+                raise LLMServerError(
+                    "the server's answer does not end", hint=f"check {self.service.address}"
+                )
             yield piece
 
     def _unpacked(self, chunk: bytes) -> Iterator[bytes]:
@@ -250,7 +267,7 @@ class _Body:
                 piece = inflate.decompress(chunk, _UNPACKED_BYTES)
             except zlib.error:
                 raise LLMServerError(
-                    "the server's answer does not unpack", hint="check llm_base_url"
+                    "the server's answer does not unpack", hint=f"check {self.service.address}"
                 ) from None
             chunk = b"" if inflate.eof else inflate.unconsumed_tail
             if piece:
@@ -265,7 +282,7 @@ class _Counted(httpx.SyncByteStream):
     def __iter__(self) -> Iterator[bytes]:
         chunks = iter(self._stream)
         while True:
-            with _deadline(self._body.until, self._body.total):
+            with _deadline(self._body.until, self._body.total, self._body.service):
                 chunk = next(chunks, None)
             if chunk is None:
                 return
@@ -298,7 +315,7 @@ class _AsyncCounted(httpx.AsyncByteStream):
             async with asyncio.timeout(max(0.0, self._body.until - time.monotonic())):
                 return await anext(chunks, None)
         except TimeoutError:
-            raise _too_late(self._body.total) from None
+            raise _too_late(self._body.total, self._body.service) from None
 
     async def aclose(self) -> None:
         try:
@@ -307,8 +324,7 @@ class _AsyncCounted(httpx.AsyncByteStream):
             await self._connections.aclose()
 
 
-def _too_late(total: float) -> LLMTimeoutError:
+def _too_late(total: float, service: Service) -> LLMTimeoutError:
     return LLMTimeoutError(
-        f"the server did not finish its answer within {total:g} s",
-        hint="set a higher llm_total_timeout, or a lower llm_max_tokens",
+        f"the server did not finish its answer within {total:g} s", hint=service.sooner
     )

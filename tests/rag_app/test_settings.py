@@ -128,6 +128,9 @@ def test_an_llm_of_a_lower_layer_is_taken_back_by_none(monkeypatch: pytest.Monke
 
 VALUES = {
     "embed_model": '"./model"',
+    "embed_base_url": '"http://127.0.0.1:9/v1"',
+    "embed_api_key": f'"{KEY}"',
+    "embed_timeout": "7.0",
     "embed_scripts": '["latin"]',
     "query_instruction": '"q"',
     "text_instruction": '"t"',

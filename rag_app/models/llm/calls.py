@@ -1,17 +1,14 @@
 """Calls to a language model: at most one retry, our errors, bounded answers.
 
 Our own model object does not retry; a user's model that retries by its own setting
-(``max_retries``) is not retried here, since retries of retries multiply. A time-out
-is not retried: a slow server would do the same work twice, and be as late again.
+(``max_retries``) is not retried here, since retries of retries multiply.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import suppress
 from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ChatResponse
@@ -21,16 +18,14 @@ from pipelines.errors import (
     LLMConnectionError,
     LLMServerError,
     LLMStreamError,
-    LLMTimeoutError,
     RagError,
 )
 from pipelines.text import count_tokens, sanitise
-from rag_app.models.llm.errors import as_llm_error, is_out_of_quota
+from rag_app.models.llm.errors import as_llm_error
+from rag_app.models.retrying import delay_or_raise
 from rag_app.models.usage import Reply, count
 
 MAX_ANSWER_CHARACTERS = 100_000
-_RETRY_DELAY = 0.5
-_MAX_DELAY_S = 10.0
 
 
 def model_name(llm: LLM) -> str:
@@ -169,12 +164,7 @@ class _Calls:
 
     def delay_or_raise(self, error: Exception) -> float:
         """Return the seconds to wait before the retry, or raise our error."""
-        mapped = self.mapped(error)
-        hopeless = isinstance(mapped, LLMTimeoutError) or is_out_of_quota(error)
-        if not mapped.retryable or hopeless or self.count > self._retries:
-            # "from None": the client's own error may quote the key.
-            raise mapped from None
-        return min(_retry_after(error), _MAX_DELAY_S)
+        return delay_or_raise(error, self.mapped(error), tried=self.count, retries=self._retries)
 
     def reply(self, response: ChatResponse) -> Reply:
         collected = _Collected()
@@ -247,14 +237,6 @@ def _usage(response: ChatResponse) -> tuple[int, int] | None:
 
 def _get(holder: Any, name: str) -> Any:
     return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
-
-
-def _retry_after(error: Exception) -> float:
-    headers = getattr(getattr(error, "response", None), "headers", None) or {}
-    with suppress(TypeError, ValueError):
-        seconds = float(headers.get("retry-after") or "")
-        return _RETRY_DELAY if math.isnan(seconds) else max(seconds, 0.0)
-    return _RETRY_DELAY
 
 
 def _secrets(llm: LLM) -> list[str]:

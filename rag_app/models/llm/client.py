@@ -25,9 +25,8 @@ from pydantic import Field, PrivateAttr
 from pipelines.errors import ConfigError, LLMAuthError, RagError
 from rag_app.models.bounded_http import bounded_async_client, bounded_client
 from rag_app.models.closing import aclosed_with_reader, closed_with_reader
-from rag_app.settings import Settings
+from rag_app.settings import OPENAI_URL, Settings
 
-OPENAI_URL = "https://api.openai.com/v1"
 # Where the context window is unknown.
 SMALL_WINDOW = 4096
 OPENAI_WINDOW = 128_000

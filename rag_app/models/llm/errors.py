@@ -1,4 +1,4 @@
-"""Errors of language models and their clients → our errors.
+"""Errors of servers of models and their clients → our errors.
 
 By HTTP status, else by the name of a base class, so that no client library has to be
 imported. Messages of servers are shortened and keys in them masked: a server may quote
@@ -24,6 +24,7 @@ from pipelines.errors import (
     LLMTimeoutError,
     RagError,
 )
+from rag_app.models.service import LANGUAGE_MODEL, Service
 
 _MAX_MESSAGE_CHARS = 300
 _MAX_SHOWN_MODELS = 5
@@ -75,7 +76,6 @@ _UNKNOWN_MODEL = re.compile(
 )
 
 _WHAT: dict[type[LLMError], str] = {
-    LLMError: "the language model failed",
     LLMAuthError: "the server refused the key",
     LLMNotFoundError: "the server does not know this model or address",
     LLMRequestError: "the server refused the request",
@@ -86,16 +86,22 @@ _WHAT: dict[type[LLMError], str] = {
     LLMStreamError: "the answer broke off before its end",
 }
 
-_HINTS: dict[type[LLMError], str] = {
-    LLMAuthError: "set llm_api_key (RAG_LLM_API_KEY) to a key of this server",
-    LLMNotFoundError: "check the model's name in llm (RAG_LLM), and llm_base_url",
-    LLMRequestError: "a lower llm_context_window or llm_max_tokens helps when the text is too long",
-    LLMRateLimitError: "wait, or ask fewer questions at once",
-    LLMServerError: "ask again later",
-    LLMConnectionError: "check that the server runs and that llm_base_url is its address",
-    LLMTimeoutError: "a slow model needs a longer llm_timeout (RAG_LLM_TIMEOUT), in seconds",
-    LLMStreamError: "ask again",
-}
+
+def _hint_of(kind: type[LLMError], service: Service) -> str:
+    """Return what to do about a kind of failure, with the settings of the service."""
+    hints: dict[type[LLMError], str] = {
+        LLMAuthError: f"set {service.variable(service.key)} to a key of this server",
+        LLMNotFoundError: f"check the model's name in {service.variable(service.model)}, and "
+        f"{service.address}",
+        LLMRequestError: service.shorter,
+        LLMRateLimitError: "wait, or ask fewer questions at once",
+        LLMServerError: "ask again later",
+        LLMConnectionError: f"check that the server runs and that {service.address} is its address",
+        LLMTimeoutError: f"a slow model needs a longer {service.variable(service.timeout)}, "
+        "in seconds",
+        LLMStreamError: "ask again",
+    }
+    return hints.get(kind, "")
 
 
 def as_llm_error(
@@ -105,6 +111,7 @@ def as_llm_error(
     secrets: Sequence[str] = (),
     timeout: float | None = None,
     known_models: Callable[[], Sequence[str]] = tuple,
+    service: Service = LANGUAGE_MODEL,
 ) -> RagError:
     """Return our error for an error of a client.
 
@@ -114,15 +121,19 @@ def as_llm_error(
         secrets: strings that must not be in the message.
         timeout: seconds that were waited, where known.
         known_models: called when the server does not know the model; returns those it serves.
+        service: what the server does, and the settings that the error names.
     """
     if (ours := _ours_within(error)) is not None:
         return ours
     kind = kind_of(error)
     if kind is LLMTimeoutError and timeout is not None and status_of(error) is None:
-        return kind(f"{model}: the server did not answer within {timeout:g} s", hint=_HINTS[kind])
-    detail = redact(_detail(error), secrets)
-    message = f"{model}: {_WHAT[kind]}" + (f": {detail}" if detail else "")
-    hint = _hint(error, kind)
+        return kind(
+            f"{model}: the server did not answer within {timeout:g} s", hint=_hint_of(kind, service)
+        )
+    detail = redact(_detail(error, service), secrets)
+    what = _WHAT.get(kind, f"{service.does} failed")
+    message = f"{model}: {what}" + (f": {detail}" if detail else "")
+    hint = _hint(error, kind, service)
     if kind is LLMNotFoundError and (known := known_models()):
         hint = redact(f"the server knows {_some_of(known, model)}", secrets)
     return kind(message, hint=hint)
@@ -179,7 +190,7 @@ def is_unknown_model(error: BaseException) -> bool:
     """
     if getattr(error, "code", None) == "model_not_found":
         return True
-    return _UNKNOWN_MODEL.search(_detail(error)) is not None
+    return _UNKNOWN_MODEL.search(_detail(error, LANGUAGE_MODEL)) is not None
 
 
 def is_out_of_quota(error: BaseException) -> bool:
@@ -204,15 +215,18 @@ def _some_of(names: Sequence[str], wanted: str) -> str:
     return ", ".join(nearest) + (f" and {more} more" if more else "")
 
 
-def _hint(error: BaseException, kind: type[LLMError]) -> str:
+def _hint(error: BaseException, kind: type[LLMError], service: Service) -> str:
     if is_out_of_quota(error):
         return "the account of this key has nothing left: waiting does not help"
     if _is_no_answer(error):
-        return "check that llm_base_url is an OpenAI-compatible address; most end in /v1"
-    return _HINTS.get(kind, "")
+        return (
+            f"check that {service.address} is an address of the {service.protocol} protocol; "
+            "most end in /v1"
+        )
+    return _hint_of(kind, service)
 
 
-def _detail(error: BaseException) -> str:
+def _detail(error: BaseException, service: Service) -> str:
     body = getattr(error, "body", None)
     if isinstance(body, dict):
         inner = body.get("error", body)
@@ -222,7 +236,7 @@ def _detail(error: BaseException) -> str:
         if isinstance(message, str) and message:
             return message
     if _is_no_answer(error):
-        return "what it sent is no answer of the OpenAI protocol"
+        return f"what it sent is no answer of the {service.protocol} protocol"
     return str(error) or type(error).__name__
 
 

@@ -23,6 +23,7 @@ from pipelines.errors import (
     LLMStreamError,
     LLMTimeoutError,
 )
+from rag_app.models import retrying
 from rag_app.models.llm import calls
 from rag_app.models.llm.calls import ReplyStream, achat, chat
 from rag_app.models.llm.client import load_llm
@@ -36,7 +37,7 @@ TEXT = "東京は日本の首都です。[1] It is big. 😀"
 
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
-    monkeypatch.setattr(calls, "_RETRY_DELAY", 0.0)
+    monkeypatch.setattr(retrying, "_DELAY_SECONDS", 0.0)
 
 
 def model(server: OpenAIServer, **settings: object):
