@@ -44,8 +44,9 @@ warnings, progress, errors) to stderr. With `--json` stdout holds JSON only: see
 | 141 | whoever read stdout has gone (`rag search … \\| head -1`) |
 
 Every option can be set for good in `rag.toml` or by an environment variable; the key of a
-language model is never an option, so that no list of processes shows it: `RAG_LLM_API_KEY`,
-or `OPENAI_API_KEY` for `--llm openai:…`. `--verbose`, or `RAG_LOG_LEVEL=debug`, shows the
+server is never an option, so that no list of processes shows it: `RAG_LLM_API_KEY` for the
+language model, `RAG_EMBED_API_KEY` for the embedding model, or `OPENAI_API_KEY` for
+`--llm openai:…` and `--embed-model openai:…`. `--verbose`, or `RAG_LOG_LEVEL=debug`, shows the
 traceback of an error.
 
 A `rag.toml` that is only found in the working folder may have come with the documents. It

@@ -32,7 +32,8 @@ says whether the same call may succeed later without a change.
     │   ├── IndexReadOnlyError  it may not be written here
     │   └── MissingNodesError   a strategy reads nodes that were not built
     ├── EmbeddingError          the embedding model failed           (retryable)
-    │   └── ModelNotFoundError  no such model here
+    │   ├── ModelNotFoundError  no such model here, or at its server
+    │   └── EmbeddingRefusedError  a server refused the key, or a text
     ├── RetrievalError          every arm of a query failed
     └── LLMError                the language model failed
         ├── LLMAuthError        401, 403: the key is missing or wrong
@@ -188,7 +189,13 @@ class EmbeddingError(RagError):
 
 
 class ModelNotFoundError(EmbeddingError):
-    """There is no embedding model of this name here."""
+    """There is no embedding model of this name here, or at its server."""
+
+    retryable = False
+
+
+class EmbeddingRefusedError(EmbeddingError):
+    """The server of an embedding model refused the key, or what it was sent."""
 
     retryable = False
 

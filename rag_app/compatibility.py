@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from pipelines.analysers import DEFAULT
-from pipelines.errors import IndexDamagedError
+from pipelines.errors import ConfigError, EmbeddingError, IndexDamagedError
 from pipelines.text import TOKENIZER_NAME
 from rag_app.models.embedding.folder import is_path
 from rag_app.models.embedding.identity import EmbeddingIdentity
 from rag_app.models.embedding.known import find_by_name
-from rag_app.settings import Settings
+from rag_app.settings import Settings, served_name
 from rag_app.store.config import check_config
 from rag_app.store.protocol import IndexConfig, Store
 
@@ -63,21 +63,30 @@ def check_compatible(store: Store, settings: Settings, model: BaseEmbedding | No
     stored = store.config
     wanted = replace(stored, tokenizer=TOKENIZER_NAME, terms=DEFAULT.fingerprint())
     if model is not None and stored.embed_model:
-        identity = describe_embedding(model)
-        wanted = replace(
-            wanted,
-            embed_model=identity.name,
-            embed_fingerprint=identity.fingerprint,
-            dimension=identity.dimension,
-            query_instruction=identity.query_instruction,
-            text_instruction=identity.text_instruction,
-        )
+        try:
+            wanted = _made_with(wanted, describe_embedding(model))
+        except EmbeddingError as error:
+            if not error.retryable:
+                raise
+            # Its server is down: words may answer, and vectors are compared when they come.
+            wanted = replace(wanted, embed_model=model.model_name)
     named = {
         field: getattr(settings, field)
         for field in ("parent_size", "window")
         if field in settings.model_fields_set
     }
     check_config(stored, replace(wanted, **named), where=str(store.path))
+
+
+def _made_with(config: IndexConfig, identity: EmbeddingIdentity) -> IndexConfig:
+    return replace(
+        config,
+        embed_model=identity.name,
+        embed_fingerprint=identity.fingerprint,
+        dimension=identity.dimension,
+        query_instruction=identity.query_instruction,
+        text_instruction=identity.text_instruction,
+    )
 
 
 def reading_options(settings: Settings, password: str | None = None) -> Reading:
@@ -102,11 +111,21 @@ def reading_options(settings: Settings, password: str | None = None) -> Reading:
 def recorded_settings(config: IndexConfig, settings: Settings) -> Settings:
     """Return the settings that load the model of an index, where none is named.
 
-    An index may come from elsewhere: a recorded path is refused, and only known models are
-    downloaded from the hub.
+    An index may come from elsewhere: a recorded path is refused, only known models are
+    downloaded from the hub, and no question is sent to a server that the user has not named.
+
+    Raises:
+        IndexDamagedError: the index records a path.
+        ConfigError: it records a model behind a server that the settings do not name.
     """
     if "embed_model" in settings.model_fields_set:
         return settings
+    if served_name(config.embed_model) is not None and settings.embed_base_url is None:
+        raise ConfigError(
+            f"the index was made with {config.embed_model}, which a server computes",
+            hint="name it, so that questions may be sent there: "
+            f"--embed-model {config.embed_model}, RAG_EMBED_MODEL or embed_model in rag.toml",
+        )
     if is_path(config.embed_model):
         raise IndexDamagedError(
             f"the index records a path as its embedding model: {config.embed_model}",

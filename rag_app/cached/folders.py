@@ -90,7 +90,10 @@ def key_of(
     built = sorted(pipelines)
     from pipelines.analysers import fingerprints
     from pipelines.rows import ROW_SHARE
+    from rag_app.settings import served_name
 
+    if served_name(settings.embed_model) is not None:
+        decisive["embed_base_url"] = settings.embed_base_url
     # After an upgrade of an analyser, or of what is noted of passages, the file is read again.
     built += [*(fingerprint for _, fingerprint in fingerprints(built)), ROW_SHARE]
     about = json.dumps([decisive, built, *([model] if model else [])], sort_keys=True)

@@ -11,7 +11,7 @@ import typer
 
 from rag_app import bounds
 from rag_app.cli import options
-from rag_app.cli.groups import OutputOptions, RankingOptions, with_groups
+from rag_app.cli.groups import EmbeddingOptions, OutputOptions, RankingOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import Session, session
 
@@ -68,7 +68,7 @@ def evaluate(
     ] = None,
     *,
     ranking: RankingOptions,
-    embed_model: options.EmbedModel = None,
+    embedding: EmbeddingOptions,
     output: OutputOptions,
 ) -> None:
     """Measure strategies on questions whose evidence is known.
@@ -76,7 +76,7 @@ def evaluate(
     Recall, hit rate, MRR and nDCG at several k and at equal token budgets, each with
     its 95 % interval; several strategies are compared in pairs with the first.
     """
-    with session(**asdict(output), **ranking.settings, embed_model=embed_model) as current:
+    with session(**asdict(output), **ranking.settings, **embedding.settings) as current:
         from rag_app.cli.sources import indexes
         from rag_app.evaluation import load_questions
 

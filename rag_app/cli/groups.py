@@ -42,6 +42,19 @@ class RankingOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EmbeddingOptions:
+    """Which model embeds: options of all that ingest or search."""
+
+    embed_model: options.EmbedModel = None
+    embed_base_url: options.EmbedBaseUrl = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that they are; None: not given."""
+        return {"embed_model": self.embed_model, "embed_base_url": self.embed_base_url}
+
+
+@dataclass(frozen=True, kw_only=True)
 class SearchOptions:
     """Where and how one question is searched: ``rag ask``, ``search`` and ``explain``."""
 
@@ -55,18 +68,18 @@ class SearchOptions:
     queries: options.Queries = None
     llm: options.Llm = None
     base_url: options.BaseUrl = None
-    embed_model: options.EmbedModel = None
+    embedding: EmbeddingOptions
 
     @property
     def settings(self) -> dict[str, Any]:
         """The settings that they are; None: not given."""
         return {
             **self.ranking.settings,
+            **self.embedding.settings,
             "strategy": self.strategy,
             "similarity_top_k": self.top_k,
             "llm": self.llm,
             "llm_base_url": self.base_url,
-            "embed_model": self.embed_model,
         }
 
 

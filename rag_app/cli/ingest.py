@@ -75,6 +75,7 @@ def ingest(
     ] = None,
     password: options.Password = None,
     embed_model: options.EmbedModel = None,
+    embed_base_url: options.EmbedBaseUrl = None,
     llm: Annotated[
         str | None,
         typer.Option(
@@ -106,6 +107,7 @@ def ingest(
         config=config,
         interrupted=left,
         embed_model=embed_model,
+        embed_base_url=embed_base_url,
         pdf_password=password,
         llm=llm,
         llm_base_url=base_url,

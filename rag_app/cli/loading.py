@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
-    """Start to load the model of an index; None where the strategy does not need it.
+    """Start to load the model of an index; None where none of this machine is needed.
 
     Saves a third of a second beside the import of LlamaIndex. Pass the result to
     ``Index.open`` with the same path and settings. An error of the model is raised
@@ -27,6 +27,7 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
     from rag_app.compatibility import recorded_settings
     from rag_app.models.embedding.engine_loading import begin_loading
     from rag_app.retrieval.strategy import get_strategy
+    from rag_app.settings import served_name
     from rag_app.store import open_store
 
     with closing(open_store(path)) as store:
@@ -34,4 +35,5 @@ def begin(path: Path, settings: Settings) -> Future[LoadedEngine] | None:
     strategy = get_strategy(settings.strategy, settings.presets)
     if not config.embed_model or not strategy.needs_vectors:
         return None
-    return begin_loading(recorded_settings(config, settings))
+    wanted = recorded_settings(config, settings)
+    return None if served_name(wanted.embed_model) else begin_loading(wanted)

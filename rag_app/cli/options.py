@@ -95,7 +95,17 @@ EmbedModel = Annotated[
         _MODEL,
         "--embed-model",
         metavar="MODEL",
-        help="Embedding model: a short name, a name on the hub, or a folder (./mine).",
+        help="Embedding model: a short name, a name on the hub, a folder (./mine), or behind a "
+        "server: openai:NAME, or like:NAME for a compatible one.",
+    ),
+]
+EmbedBaseUrl = Annotated[
+    str | None,
+    _option(
+        _MODEL,
+        "--embed-base-url",
+        metavar="URL",
+        help="Address of the OpenAI-compatible server of embeddings (TEI, Ollama, vLLM …).",
     ),
 ]
 

@@ -158,8 +158,10 @@ def _settings(
 
 
 def _secrets(settings: Settings) -> tuple[str, ...]:
-    key = settings.llm_api_key
-    return (key.get_secret_value(),) if key is not None else ()
+    from rag_app.settings import KEYS
+
+    keys = (getattr(settings, name) for name in KEYS)
+    return tuple(key.get_secret_value() for key in keys if key is not None)
 
 
 class _StderrHandler(logging.Handler):

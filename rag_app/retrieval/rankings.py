@@ -148,7 +148,7 @@ class QueryVectors:
             if found is None:
                 found = view.embed(text)
             vector = np.asarray(found, dtype=np.float32)
-        except (ConfigError, StoreError) as error:
+        except (ConfigError, StoreError, EmbeddingError) as error:
             return error
         except Exception as error:
             failure = EmbeddingError(

@@ -3,7 +3,7 @@
     with OpenAIServer(Reply("Berlin. [1]")) as server:
         llm = load_llm(Settings(llm="like:test", llm_base_url=server.url))
 
-Each chat request takes the next behaviour of the script; the last one stays.
+Each POST request takes the next behaviour of the script; the last one stays.
 ``server.requests`` keeps what was asked, ``server.chats`` the chat requests.
 """
 
@@ -78,7 +78,14 @@ class Garbage:
     content_type: str = "text/html"
 
 
-Behaviour = Reply | Failure | Stall | Garbage
+@dataclass(frozen=True)
+class Json:
+    """200, and this as JSON."""
+
+    value: Any
+
+
+Behaviour = Reply | Failure | Stall | Garbage | Json
 Script = Behaviour | Callable[[Request], Behaviour]
 
 
@@ -161,6 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
             case Garbage():
                 self._bytes(200, behaviour.body, behaviour.content_type)
+            case Json():
+                self._json(200, behaviour.value)
             case Failure():
                 error = {"message": behaviour.message, "code": behaviour.code, "type": "test"}
                 self._json(behaviour.status, {"error": error}, behaviour.headers)
@@ -175,9 +184,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.owner.requests.append(request)
         return request
 
-    def _json(
-        self, status: int, value: dict[str, Any], headers: dict[str, str] | None = None
-    ) -> None:
+    def _json(self, status: int, value: Any, headers: dict[str, str] | None = None) -> None:
         body = json.dumps(value, ensure_ascii=False).encode()
         self._bytes(status, body, "application/json", headers)
 

@@ -22,7 +22,7 @@ from rag_app.models.embedding.folder import locate
 from rag_app.models.embedding.identity import EmbeddingIdentity
 from rag_app.models.embedding.known import find_by_name
 from rag_app.models.embedding.recipe import UnsupportedModelError
-from rag_app.settings import Settings
+from rag_app.settings import Settings, served_name
 
 __all__ = ["EmbeddingIdentity", "count_tokens", "describe_embedding", "load_embedding", "too_long"]
 
@@ -41,8 +41,13 @@ def load_embedding(
     Raises:
         ModelNotFoundError: it is not on this machine; the error says what to do.
         EmbeddingError: it cannot be used.
+        ConfigError: it is behind a server whose address is not set.
         NotInstalledError: it needs torch, which is not installed.
     """
+    if served_name(settings.embed_model) is not None:
+        from rag_app.models.embedding.server import load_server_embedding
+
+        return load_server_embedding(settings)
     if settings.embed_runtime == "torch":
         return _load_torch(settings)
     try:
