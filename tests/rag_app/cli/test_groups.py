@@ -9,15 +9,22 @@ from typing import Any
 import pytest
 
 from rag_app.cli import ask, evaluate, search
-from rag_app.cli.groups import OutputOptions, RankingOptions, SearchOptions, with_groups
+from rag_app.cli.groups import (
+    EmbeddingOptions,
+    OutputOptions,
+    RankingOptions,
+    SearchOptions,
+    with_groups,
+)
 
 RANKING = {"no_prefer_documents", "no_prefer_tables", "glossary", "rerank"}
+EMBEDDING = {"embed_model", "embed_base_url"}
 OUTPUT = {"json", "quiet", "verbose", "config"}
 
 
 @pytest.mark.parametrize("command", [ask.ask, search.search, search.explain, evaluate.evaluate])
 def test_each_command_that_searches_has_the_shared_options(command: Callable[..., None]) -> None:
-    assert set(inspect.signature(command).parameters) >= {"index", "embed_model"} | RANKING | OUTPUT
+    assert set(inspect.signature(command).parameters) >= {"index"} | EMBEDDING | RANKING | OUTPUT
 
 
 def test_command_is_given_its_groups_and_its_own_options() -> None:
@@ -30,23 +37,29 @@ def test_command_is_given_its_groups_and_its_own_options() -> None:
     parameters = inspect.signature(command).parameters
     given = {name: one.default for name, one in parameters.items()}
     command(
-        **given | {"question": "Which?", "top": 5, "rerank": "a:b", "file": ["x"], "json": True}
+        **given | {"question": "Which?", "top": 5, "rerank": "a:b", "file": ["x"], "json": True},
     )
     assert taken == {
         "question": "Which?",
-        "find": SearchOptions(file=["x"], ranking=RankingOptions(rerank="a:b")),
+        "find": SearchOptions(
+            file=["x"], ranking=RankingOptions(rerank="a:b"), embedding=EmbeddingOptions()
+        ),
         "top": 5,
         "output": OutputOptions(json=True),
     }
 
 
 def test_only_what_is_given_is_a_setting() -> None:
-    assert set(SearchOptions(ranking=RankingOptions()).settings.values()) == {None}
+    plain = SearchOptions(ranking=RankingOptions(), embedding=EmbeddingOptions())
+    assert set(plain.settings.values()) == {None}
     ranking = RankingOptions(no_prefer_documents=True, glossary=["none"])
-    settings = SearchOptions(ranking=ranking, top_k=2, base_url="http://a").settings
+    embedding = EmbeddingOptions(embed_base_url="http://b")
+    found = SearchOptions(ranking=ranking, embedding=embedding, top_k=2, base_url="http://a")
+    settings = found.settings
     assert {name: value for name, value in settings.items() if value is not None} == {
         "prefer_documents": False,
         "glossary": ("none",),
         "similarity_top_k": 2,
         "llm_base_url": "http://a",
+        "embed_base_url": "http://b",
     }
