@@ -44,6 +44,8 @@ def test_the_text_alone_comes_without_vectors_and_terms(tables):
         "DELETE FROM nodes WHERE node = 1",
         "UPDATE names SET name = '/other.pdf' WHERE content = 1",
         "DELETE FROM pages WHERE content = 1 AND position = 1",
+        "UPDATE contents SET title = 'Another title' WHERE content = 1",
+        "UPDATE contents SET origin = 'another index' WHERE content = 1",
     ],
 )
 def test_a_damaged_content_is_not_exported(tables, damage, export):
