@@ -80,3 +80,11 @@ def test_rows_of_removed_blobs_are_masked():
 )
 def test_runs_begin_where_the_value_changes(values, starts):
     assert runs(np.array(values, np.int64)).tolist() == starts
+
+
+def test_rows_of_a_term_rise_however_blobs_are_spread_over_segments():
+    parts = {blob: word_segment(blob, [{1: blob}]) for blob in (1, 2, 3)}
+    apart = join_words([parts[1], parts[3]], {1, 3})
+    joined = join_words([apart, parts[2]], {1, 2, 3})
+    rows, counts = joined.postings(1)
+    assert (rows.tolist(), counts.tolist()) == ([0, 1, 2], [1, 2, 3])
