@@ -27,8 +27,11 @@ from benchmarks import datasets
 from benchmarks.quality import machine, page_text
 from benchmarks.runs import RESULTS, TASKS, Task, run_path, score
 from benchmarks.tables import difference, markdown, number
+from pipelines.lines import classify
+from pipelines.rows import row_share
 from rag_app.evaluation import EvaluationReport, compare
-from rag_app.retrieval.glossary_files import shipped_names
+from rag_app.retrieval.glossary import terms_in
+from rag_app.retrieval.glossary_files import load_glossaries, shipped_names
 from rag_app.retrieval.strategy import STRATEGIES, Strategy
 
 FILE = RESULTS / "ablation.json"
@@ -51,13 +54,15 @@ Part = Callable[[datasets.Question], bool]
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run what the command line says; return the exit code."""
     parser = argparse.ArgumentParser(prog="benchmarks.ablation", description=__doc__)
-    parser.add_argument("command", choices=("run", "score", "table"))
+    parser.add_argument("command", choices=("run", "score", "reach", "table"))
     parser.add_argument("--tasks", nargs="*", default=list(TASKS), choices=TASKS)
     options = parser.parse_args(arguments)
     if options.command != "table":
         for name in options.tasks:
             try:
-                _task(TASKS[name], ask=options.command == "run")
+                if options.command != "reach":
+                    _task(TASKS[name], ask=options.command == "run")
+                _note_reach(TASKS[name])
             except datasets.DataMissingError as reason:
                 print(f"{name}: skipped: {reason}")
     print(ablation_tables(json.loads(FILE.read_text())) if FILE.exists() else "no results yet")
@@ -73,7 +78,7 @@ def _task(task: Task, *, ask: bool) -> None:
             print(f"{task.name}: {problem}")
     results = json.loads(FILE.read_text()) if FILE.exists() else {"tasks": {}}
     results["tasks"][task.name] = {
-        part: measured(_reports(task, data, within), main_measure(task))
+        part: measured(_reports(task, data, within), measures_of(task))
         for part, within in parts_of(data).items()
     }
     results["command"] = "RAG_EVAL_DATA=… python -m benchmarks.ablation run"
@@ -82,9 +87,33 @@ def _task(task: Task, *, ask: bool) -> None:
     FILE.write_text(json.dumps(results, indent=1, sort_keys=False) + "\n")
 
 
-def main_measure(task: Task) -> str:
-    """Return what a task is judged by, beside MRR@10."""
-    return "recall@5" if task.dataset in ("financebench", "tables") else "ndcg@10"
+def _note_reach(task: Task) -> None:
+    data = datasets.load(task.dataset)
+    if data.texts:
+        results = json.loads(FILE.read_text()) if FILE.exists() else {"tasks": {}}
+        results.setdefault("reach", {})[task.name] = reach(data)
+        FILE.write_text(json.dumps(results, indent=1, sort_keys=False) + "\n")
+
+
+def reach(data: datasets.Dataset) -> dict[str, int]:
+    """Return how many texts hold a table, and how many questions name a term of the default.
+
+    Where it is none of either, the default finds what it found without them.
+    """
+    glossaries = load_glossaries(_HYBRID.glossary)
+    return {
+        "texts": len(data.texts),
+        "with_tables": sum(row_share(classify(t), (0, len(t))) > 0 for t in data.texts.values()),
+        "questions": len(data.questions),
+        "with_terms": sum(bool(terms_in(q.text, glossaries)) for q in data.questions),
+    }
+
+
+def measures_of(task: Task) -> tuple[str, ...]:
+    """Return what a task is judged by: pages found, or the grade of its texts."""
+    if task.dataset in ("financebench", "tables"):
+        return ("recall@5", "mrr@10", "recall_in_4000")
+    return ("ndcg@10", "mrr@10")
 
 
 def parts_of(data: datasets.Dataset) -> dict[str, Part]:
@@ -106,11 +135,11 @@ def _reports(task: Task, data: datasets.Dataset, within: Part) -> dict[str, Eval
     }
 
 
-def measured(reports: Mapping[str, EvaluationReport], main: str) -> dict[str, Any]:
+def measured(reports: Mapping[str, EvaluationReport], wanted: Sequence[str]) -> dict[str, Any]:
     """Return the means of each variant, and how it differs from the one with neither."""
     entry: dict[str, Any] = {}
     for name, report in reports.items():
-        measures = [m for m in (main, "mrr@10") if m in report.measures]
+        measures = [measure for measure in wanted if measure in report.measures]
         entry[name] = {
             "questions": len(report.results),
             "metrics": {measure: report.mean(measure).to_dict() for measure in measures},
@@ -134,12 +163,20 @@ def _counts(ours: EvaluationReport, theirs: EvaluationReport, measure: str) -> d
 
 def ablation_tables(results: Mapping[str, Any]) -> str:
     """Return a Markdown table per task and part; differences are paired, with 95 % intervals."""
-    return "\n\n".join(
+    tables = [
         _table(f"{task}, {part}" if len(parts) > 1 else task, entry)
         for task, parts in results["tasks"].items()
         for part, entry in parts.items()
         if entry
-    )
+    ]
+    rows = [
+        [task, *(f"{entry[key]:,}" for key in ("texts", "with_tables", "questions", "with_terms"))]
+        for task, entry in results.get("reach", {}).items()
+    ]
+    if rows:
+        head = ["", "texts", "with a table", "questions", "with a term"]
+        tables.append(markdown(head, rows))
+    return "\n\n".join(tables)
 
 
 def _table(title: str, entry: Mapping[str, Any]) -> str:

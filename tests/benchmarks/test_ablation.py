@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.ablation import BASE, VARIANTS, ablation_tables, measured, parts_of
+from benchmarks.ablation import BASE, VARIANTS, ablation_tables, measured, parts_of, reach
 from benchmarks.datasets import Dataset, Question
 from rag_app.evaluation import EvaluationReport
 from rag_app.evaluation.report import QuestionResult
@@ -34,10 +34,19 @@ def test_reports_are_told_apart_by_file_and_every_question_is_in_one_half():
 
 
 def test_differences_are_paired_and_name_the_questions_that_changed():
-    found = measured({BASE: report(BASE, 0, 1, 1), "both": report("both", 1, 1, 0)}, "recall@5")
+    found = measured({BASE: report(BASE, 0, 1, 1), "both": report("both", 1, 1, 0)}, ("recall@5",))
     against = found["both"]["difference"]["recall@5"]
     assert (against["mean"], against["better"], against["worse"]) == (0.0, ["q0"], ["q2"])
     assert "difference" not in found[BASE]
     text = ablation_tables({"tasks": {"own": {"all": found}}})
     assert text.startswith("**own** (3 questions)")
     assert "| both | .667 | +.000 [−1.000, 1.000] | 1 / 1 |" in text
+
+
+def test_what_can_change_is_counted_from_the_texts_and_questions():
+    table = "Fuel 44.1 43.9\nWages 30.2 29.8\nPier dues 9.1 8.8\nTickets 1.5 1.4"
+    questions = (Question("a", "What was the capex?"), Question("b", "Who is the chair?"))
+    found = reach(Dataset("x", questions, texts={"t": table, "p": "Prose has no rows."}))
+    assert found == {"texts": 2, "with_tables": 1, "questions": 2, "with_terms": 1}
+    shown = ablation_tables({"tasks": {}, "reach": {"x": found}})
+    assert shown.splitlines()[-1] == "| x | 2 | 1 | 2 | 1 |"
