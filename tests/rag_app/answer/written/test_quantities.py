@@ -1,0 +1,58 @@
+"""Numbers with what they measure, in whatever form they are written."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from rag_app.answer.written.quantities import kanji_value, near, prepared, quantities, same
+
+
+def one(text):
+    (found,) = quantities(prepared(text))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "value"),
+    [
+        ("4,200", "", 4200),
+        ("$3.5 million", "USD", 3_500_000),
+        ("12%", "percent", 12),
+        ("5 months", "months", 5),
+        ("３割", "percent", 30),
+    ],
+)
+def test_a_quantity_is_a_value_in_a_dimension(text, dimension, value):
+    assert (one(text).dimension, one(text).value) == (dimension, value)
+
+
+def test_quantities_come_in_reading_order_with_their_spans():
+    text = prepared("It sold 4,200 pumps for $3.5 million, 12% more.")
+    found = quantities(text)
+    assert [q.text for q in found] == ["4,200", "$3.5 million", "12%"]
+    assert all(text[q.start : q.end] == q.text for q in found)
+
+
+@pytest.mark.parametrize(
+    ("said", "there", "equal"),
+    [
+        ("£50.9 million", "£50,900,000", True),
+        ("£51 million", "£50,900,000", True),
+        ("£52 million", "£50,900,000", False),
+        ("30%", "３割", True),
+        ("30%", "30 kg", False),
+    ],
+)
+def test_a_rounded_number_is_the_same_and_another_is_not(said, there, equal):
+    assert same(one(said), one(there)) == equal
+
+
+def test_a_computed_value_is_near_at_the_precision_it_is_said_with():
+    assert near(one("71%"), Fraction(30100, 423))
+    assert not near(one("71.0%"), Fraction(30100, 423))
+
+
+def test_kanji_are_numbers():
+    assert (kanji_value("二百五"), kanji_value("二〇二四")) == (205, 2024)
