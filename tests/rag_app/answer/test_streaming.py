@@ -70,6 +70,11 @@ def test_closing_lets_go_of_what_is_held(held):
     assert (held.closed, streamed.finished) == (1, False)
 
 
+def test_closing_before_the_first_word_lets_go_as_well(held):
+    StreamedAnswer(iter(["one"]), finish, NODES, held.stack).close()
+    assert held.closed == 1
+
+
 async def words(*texts):
     for text in texts:
         yield text

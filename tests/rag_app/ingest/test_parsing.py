@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from llama_index.core.schema import Document, IndexNode, TextNode
+from llama_index.core.schema import (
+    Document,
+    IndexNode,
+    NodeRelationship,
+    RelatedNodeInfo,
+    TextNode,
+)
 
 from pipelines.documents import adopt
 from pipelines.passages import passages
@@ -50,6 +56,8 @@ def test_the_sentence_table_is_that_of_the_text(chunking):
 
 def test_ready_passages_keep_their_ids_and_get_children_of_their_own(chunking):
     given = [TextNode(text="The valve leaks.", id_=name) for name in ("p", "q")]
+    for one in given:
+        one.relationships[NodeRelationship.SOURCE] = RelatedNodeInfo(node_id="one document")
     given.append(IndexNode(text="Which valve leaks?", index_id="p"))
     for document, nodes in passages(given):
         parsed = parse(document, chunking, nodes)
@@ -57,7 +65,7 @@ def test_ready_passages_keep_their_ids_and_get_children_of_their_own(chunking):
         assert {child.index_id for child in children} == {
             node.node_id for node in nodes if node.metadata["kind"] == "passage"
         }
-        assert parsed.sentences.starts.tolist() == [0]
+        assert parsed.sentences.starts.tolist() == [0, len("The valve leaks.") + 2]
     everything = [
         n.node_id for d, nodes in passages(given) for n in parse(d, chunking, nodes).nodes
     ]
