@@ -67,8 +67,10 @@ def read_config(path: Path, path_fields: Collection[str] = ()) -> ConfigFile:
         values["embed_model"] = str(path.parent.absolute() / model)
     presets = values.get("presets")
     for group in (values, *(presets.values() if isinstance(presets, dict) else ())):
-        if isinstance(group, dict) and isinstance(group.get("glossary"), list):
-            group["glossary"] = [_beside(path, name) for name in group["glossary"]]
+        given = group.get("glossary") if isinstance(group, dict) else None
+        names = [given] if isinstance(given, str) else given
+        if isinstance(names, list):
+            group["glossary"] = [_beside(path, name) for name in names]
     return ConfigFile(path, values, hashlib.sha256(data).hexdigest())
 
 

@@ -314,7 +314,8 @@ class StrategyRetriever(BaseRetriever):
             dict.fromkeys(
                 Degraded(r.arm.name, r.status, r.reason, hint if r.status == "silent" else "")
                 for r in rankings
-                if r.status in ("failed", "silent")
+                # What a glossary says may be in another language than the question.
+                if r.status == "failed" or (r.status == "silent" and not r.of_glossary)
             )
         )
 

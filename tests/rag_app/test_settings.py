@@ -114,6 +114,14 @@ def test_relative_paths_of_a_file_start_at_its_folder(tmp_path: Path) -> None:
     assert settings.embed_model == str(file.parent / "model")
 
 
+def test_one_glossary_needs_no_list_and_is_found_beside_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "rag.toml"
+    file.write_text('glossary = "none"\n[presets.own]\nbase = "hybrid"\nglossary = "g.json"\n')
+    settings = load_settings(file)
+    assert settings.glossary == ("none",)
+    assert settings.presets["own"]["glossary"] == [str(tmp_path / "g.json")]
+
+
 def test_presets_come_from_the_file(clean: Path) -> None:
     (clean / "rag.toml").write_text("[presets.wide]\nsimilarity_top_k = 20\n")
     assert load_settings().presets == {"wide": {"similarity_top_k": 20}}

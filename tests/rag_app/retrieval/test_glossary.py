@@ -196,6 +196,16 @@ def test_a_strategy_of_raw_scores_searches_the_question_alone(store, model, stra
     assert found.glossary == ()
 
 
+def test_a_glossary_in_a_language_that_the_model_does_not_know_is_searched_by_words(build, model):
+    store = build({"ja.pdf": "純資産合計に対する当期純利益。"}, scripts=("latin",))
+    retriever = StrategyRetriever(store, embed_model=model, glossary=["accounting-ja"])
+    found = retriever.retrieve_detailed("How high was the ROE?")
+    assert found.degraded == []
+    assert files(found.nodes) == ["ja.pdf"]
+    silent = retriever.retrieve_detailed("ROEはいくらですか")
+    assert {part.reason for part in silent.degraded} == {"hash does not know Japanese"}
+
+
 def test_a_preset_names_glossaries_and_several_are_searched(store, model, tmp_path):
     (tmp_path / "mine.json").write_text('{"terms": {"firm": ["the ferries"]}}')
     names = ["accounting", str(tmp_path / "mine.json")]
