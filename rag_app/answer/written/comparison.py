@@ -7,10 +7,13 @@ stand there. Rise and fall, gain and loss and denials are compared where the evi
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from functools import cached_property
+from itertools import pairwise, permutations
 
 from pipelines.text import content_words, language_name, script_of
 from rag_app.answer.support import about_the_answer, share, subject_words
@@ -23,12 +26,14 @@ from rag_app.answer.written.segments import (
     Segment,
     pieces_of,
     segments_of,
+    stems,
     word_list,
     words_of,
 )
 from rag_app.answer.written.squashing import squashed
 from rag_app.answer.written.units import CLOCK, MONEY, PERCENT
 from rag_app.answer.written.wording import (
+    compared_years,
     condition,
     denials,
     denies,
@@ -42,6 +47,7 @@ from rag_app.passages import Sentence
 # So much nearer to what is said must another stretch be, to be what is spoken of.
 MIN_NEARER_SHARE = 0.3
 MIN_NEARER_UNIT_SHARE = 0.6
+MIN_NAMED_SHARE = 0.5
 # Below it, a statement, or a part of it, shares too few of its words with its evidence.
 MIN_WORDS_SHARE = 0.5
 MIN_PART_WORDS_SHARE = 0.25
@@ -51,6 +57,7 @@ MAX_UNITS = 4
 # A year tells two cells of a row apart as well as a rare word does.
 YEAR_WEIGHT = 4.0
 MIN_DENIED_SHARE = 0.5
+MIN_DENYING_SHARE = 0.75
 MAX_SHOWN_CHARACTERS = 60
 
 WEAK_SUPPORT = "few of its words stand in what it cites"
@@ -59,6 +66,14 @@ NOTHING_TO_CHECK = (
 )
 OTHER_LANGUAGE = (
     "in another language than what it cites: numbers and names were checked, the wording was not"
+)
+# They relate numbers to one another, and stand in no evidence.
+_RELATING = frozenset(
+    words_of(
+        "compared earlier previous prior last ago respectively approximately roughly overall total "
+        "sum share whole also versus amount figure value level together combined year "
+        "前年 前期 比べ 合計 割合 全体 約 上限 下限"
+    )
 )
 _UP, _DOWN, _SAME = 1, -1, 0
 _WAYS = {_UP: "a rise", _DOWN: "a fall", _SAME: "no change"}
@@ -168,7 +183,8 @@ class Claim:
         about, said = frozenset(subject_words(self.prepared)), self.said
         stated = any(segment.has_facts for segment in self.segments)
         # "The answer is 38 tonnes" has no other words.
-        left = said - about_the_answer()
+        left = said - stems(about_the_answer())
+        left = left - _RELATING or left
         return left if stated or left else about or said
 
     @cached_property
@@ -187,13 +203,17 @@ class Claim:
 
 @dataclass(frozen=True)
 class Place:
-    """Where a fact stands: a stretch of a unit of a source, and how near it is."""
+    """Where a fact stands: a stretch of a unit of a source, and how near it is.
+
+    ``quantity`` is the number that stands there, ``said`` the one of the statement.
+    """
 
     source: Source
     unit: EvidenceUnit
     segment: Segment
     near: float = 0.0
     quantity: Quantity | None = None
+    said: Quantity | None = None
 
 
 @dataclass
@@ -260,9 +280,11 @@ class _Comparison:
                 if quantity.spelled and quantity.value == 1:
                     continue
                 self._checked += 1
-                place = self._quantity(segment, quantity)
+                place = self._quantity(segment, quantity, places)
                 if place is None:
                     unplaced.append((segment, quantity))
+                elif any(_is_same_place(place, one) for one in places):
+                    self._problem(f"{quantity.text} stands there once: {_shown(place)}")
                 else:
                     places.append(place)
             places += [p for p in (self._date(segment, d) for d in segment.dates) if p]
@@ -272,7 +294,7 @@ class _Comparison:
             self._computed(segment, quantity)
         self._weekdays()
 
-    def _quantity(self, segment: Segment, said: Quantity) -> Place | None:
+    def _quantity(self, segment: Segment, said: Quantity, taken: Sequence[Place]) -> Place | None:
         """Return where a number stands; None, with nothing said yet, where it does not."""
         found = [
             self._at(segment, place, there)
@@ -282,7 +304,8 @@ class _Comparison:
         ]
         if not found:
             return None
-        best = max(found, key=lambda place: place.near)
+        free = [place for place in found if not any(_is_same_place(place, one) for one in taken)]
+        best = replace(max(free or found, key=lambda place: place.near), said=said)
         if self._foreign:
             return best
         rival = self._rival(segment, best, said)
@@ -303,14 +326,14 @@ class _Comparison:
 
     def _at(self, segment: Segment, place: Place, there: Quantity | None) -> Place:
         keys = self._keys(segment)
-        near = self._local(keys, place.segment) + 0.5 * self._whole(keys, place)
+        near = self._local(keys, place) + 0.5 * self._whole(keys, place)
         near += 0.25 * self._claim.share(self._claim.words, place.unit.words | place.unit.context)
         return Place(place.source, place.unit, place.segment, near, there)
 
     def _rival(self, segment: Segment, best: Place, said: Quantity) -> Place | None:
         """Return a stretch that speaks more closely of the same, with another number."""
         keys = self._keys(segment)
-        local, whole = self._local(keys, best.segment), self._whole(keys, best)
+        local, whole = self._local(keys, best), self._whole(keys, best)
         there = best.quantity
         for place in self._all:
             if place.segment is best.segment:
@@ -324,7 +347,10 @@ class _Comparison:
                 place.unit is not best.unit and not any(_of_a_kind(there, one) for one in others)
             ):
                 continue
-            nearer = self._local(keys, place.segment) - local
+            nearer = self._local(keys, place) - local
+            own_period = there is not None and there.per
+            if said.per and not own_period and any(one.per == said.per for one in others):
+                nearer += SAME_PERIOD_SHARE
             if place.unit is best.unit:
                 if nearer >= MIN_NEARER_SHARE:
                     return place
@@ -347,12 +373,17 @@ class _Comparison:
         keys = self._claim.weighted(words)
         return keys | dict.fromkeys(_year_keys(segment), YEAR_WEIGHT)
 
-    def _local(self, keys: Mapping[str, float], segment: Segment) -> float:
-        return share(keys, {*segment.words, *_year_keys(segment)})
+    def _local(self, keys: Mapping[str, float], place: Place) -> float:
+        segment, unit = place.segment, place.unit
+        # The heads of a table speak for its rows, the sentence before for "It was …".
+        context = unit.context if unit.is_row or _REFERS.match(unit.text) else frozenset[str]()
+        return share(keys, {*segment.words, *segment.around, *context, *_year_keys(segment)})
 
     def _whole(self, keys: Mapping[str, float], place: Place) -> float:
         years = {key for segment in place.unit.segments for key in _year_keys(segment)}
-        return share(keys, {*place.unit.words, *years})
+        refers = _REFERS.match(place.unit.text) is not None
+        context = place.unit.context if refers else frozenset[str]()
+        return share(keys, {*place.unit.words, *context, *years})
 
     def _date(self, segment: Segment, said: Date) -> Place | None:
         self._checked += 1
@@ -378,7 +409,7 @@ class _Comparison:
 
     def _other_date(self, segment: Segment, best: Place, said: Date) -> bool:
         keys = self._claim.weighted(segment.words & self._claim.words or self._claim.words)
-        local = self._local(keys, best.segment)
+        local = self._local(keys, best)
         whole = self._whole(keys, best)
         for place in self._all:
             others = [one for one in place.segment.dates if one.month is not None]
@@ -386,7 +417,7 @@ class _Comparison:
                 continue
             if any(one.says(other) for one in others for other in segment.dates):
                 continue
-            nearer = self._local(keys, place.segment) - local
+            nearer = self._local(keys, place) - local
             same_unit = place.unit is best.unit
             if nearer >= MIN_NEARER_SHARE and (
                 same_unit
@@ -432,17 +463,17 @@ class _Comparison:
         if any(set(said.tokens) <= source.label_words for source in self._sources):
             return False
         own = {token for name in segment.names for token in name.tokens}
-        keys = self._claim.weighted((segment.words & self._claim.words) - _stems(own))
+        keys = self._claim.weighted((segment.words & self._claim.words) - _stems(said.tokens))
         if not keys:
             return False
-        local = max(self._local(keys, place.segment) for place in found)
+        local = max(self._local(keys, place) for place in found)
         return any(
-            self._local(keys, place.segment) - local >= MIN_NEARER_SHARE
-            and self._local(keys, place.segment) >= MIN_NEARER_UNIT_SHARE
+            self._local(keys, place) - local >= MIN_NEARER_SHARE
+            and self._local(keys, place) >= MIN_NAMED_SHARE
             for place in self._all
             if place.segment.names
             and not _names(place.segment, said)
-            and any(not set(name.tokens) & own for name in place.segment.names)
+            and any(set(name.tokens) - own for name in place.segment.names)
         )
 
     def _computed(self, segment: Segment, said: Quantity) -> None:
@@ -542,20 +573,35 @@ class _Comparison:
         if nearest is None:
             return
         unit = nearest.unit
-        there = nearest.segment.directions or _row_direction(unit, segment) or directions(unit.text)
+        there = nearest.segment.directions or _number_direction(unit, segment)
+        there = there or directions(unit.text)
         if not there:
             there = frozenset(
                 one
                 for place in self._chosen
-                for one in directions(place.unit.text) | _row_direction(place.unit, segment)
+                for one in directions(place.unit.text) | _number_direction(place.unit, segment)
             )
         if denies(nearest.segment.text) and way not in there:
+            return
+        if not there and self._moves(way):
             return
         if not there and not self._foreign and segment not in self._computed_in:
             self._problem(f"nothing in what it cites says {_WAYS[way]}")
         elif there and way not in there:
             ways = " and ".join(_WAYS[one] for one in sorted(there))
             self._problem(f"it says {_WAYS[way]}, what it cites says {ways}: {_shown(nearest)}")
+
+    def _moves(self, way: int) -> bool:
+        """Tell whether two numbers that stand there move the way that is said."""
+        found = [place.said for place in self._placed if place.said is not None]
+        text = self._claim.prepared
+        earlier = [one for one in found if _EARLIER.search(text, 0, one.start)]
+        return any(
+            one.dimension == other.dimension
+            and (other.value > one.value) - (other.value < one.value) == way
+            and (not earlier or (one in earlier and other not in earlier))
+            for one, other in permutations(found, 2)
+        )
 
     def _gain(self, segment: Segment, places: Sequence[Place]) -> None:
         said = segment.gains
@@ -580,22 +626,48 @@ class _Comparison:
 
     def _denials(self) -> None:
         text = self._claim.prepared
-        there = [place.unit.text for place in self._chosen]
+        there = [f"{place.unit.text} {place.unit.reply}" for place in self._chosen]
         if not there:
             return
         if denies(text):
-            same_sense = any(denies(one) or 0 in directions(one) for one in there)
-            zero = any(
-                q.value == 0 for p in self._chosen for s in p.unit.segments for q in s.quantities
-            )
-            if not same_sense and not zero:
-                self._problem("it denies something that what it cites does not deny")
+            self._denial_there(text, there)
             return
+        if any(denies(place.unit.reply) for place in self._chosen):
+            self._problem("the next sentence of what it cites denies it")
         if self._foreign:
             return
         for piece in pieces_of(text):
             if (denied := self._denied_there(piece)) is not None:
                 self._problem(f"what it cites denies it: “{_cut(denied)}”")
+
+    def _denial_there(self, text: str, there: Sequence[str]) -> None:
+        """Check that what the statement denies is denied where its words stand."""
+        zero = any(
+            quantity.value == 0
+            for place in self._chosen
+            for segment in place.unit.segments
+            for quantity in segment.quantities
+        )
+        if not zero and not any(denies(one) or 0 in directions(one) for one in there):
+            self._problem("it denies something that what it cites does not deny")
+            return
+        if self._foreign or zero:
+            return
+        for piece in pieces_of(text):
+            words = words_of(piece) & self._claim.words
+            if not denies(piece) or len(words) < 2:
+                continue
+            near, stretch = max(
+                (
+                    (self._claim.share(words, words_of(one)), one)
+                    for unit in there
+                    for one in pieces_of(unit)
+                ),
+                default=(0.0, ""),
+            )
+            says_same = denies(stretch) or 0 in directions(stretch)
+            if near >= MIN_DENYING_SHARE and not says_same:
+                self._problem(f"it denies what stands there: “{_cut(stretch)}”")
 
     def _denied_there(self, piece: str) -> str | None:
         """Return the stretch of the evidence that a part of the statement contradicts."""
@@ -634,6 +706,8 @@ class _Comparison:
         for place in self._chosen:
             there |= self._words_in(place.unit) | place.unit.context | place.source.label_words
         words = self._claim.words
+        if self._numbers_carry():
+            return
         if words and self._claim.share(words, there) < MIN_WORDS_SHARE:
             self._problem(WEAK_SUPPORT)
         for segment in self._claim.segments:
@@ -641,9 +715,37 @@ class _Comparison:
             if len(own) > 1 and self._claim.share(own, there) < MIN_PART_WORDS_SHARE:
                 self._problem(f"few words of “{_cut(segment.text)}” stand in what it cites")
 
+    def _numbers_carry(self) -> bool:
+        """Tell whether two measures or more of the statement stand together in one unit."""
+        measured = Counter(
+            id(place.unit)
+            for place in self._placed
+            if place.quantity is not None and place.quantity.dimension
+        )
+        return bool(measured) and max(measured.values()) >= MIN_CARRYING_NUMBERS
+
+    def _swaps(self, said: Sequence[str]) -> None:
+        """Find numbers of one kind in the other order, in an otherwise equal sentence."""
+        order = [place for place in self._placed if place.quantity is not None]
+        if _MOVES.search(self._claim.prepared):
+            return
+        for one, other in pairwise(order):
+            mine, theirs = one.quantity, other.quantity
+            if mine is None or theirs is None or one.unit is not other.unit or one.unit.is_row:
+                continue
+            if mine.dimension != theirs.dimension or mine.start <= theirs.start:
+                continue
+            if _MOVES.search(one.unit.text) or mine.value == theirs.value:
+                continue
+            matcher = SequenceMatcher(None, said, word_list(one.unit.text), autojunk=False)
+            equal = sum(block.size for block in matcher.get_matching_blocks())
+            if equal >= MIN_ALIGNED_SHARE * len(said):
+                self._problem(f"{mine.text} and {theirs.text} stand there the other way round")
+
     def _substitutions(self) -> None:
         """Find a word that stands in the place of another in an otherwise equal sentence."""
         said = word_list(self._claim.prepared)[:MAX_ALIGNED_WORDS]
+        self._swaps(said)
         for place in self._chosen:
             there = word_list(place.unit.text)[:MAX_ALIGNED_WORDS]
             matcher = SequenceMatcher(None, said, there, autojunk=False)
@@ -658,7 +760,12 @@ class _Comparison:
     def _substitution(self, word: str, instead_of: str, place: Place) -> None:
         elsewhere = word in place.source.words and word not in place.unit.words
         own = instead_of in self._claim.words
-        if elsewhere and not own and not word.startswith(instead_of[:MIN_STEM_CHARACTERS]):
+        if (
+            elsewhere
+            and not own
+            and word.isascii()
+            and not word.startswith(instead_of[:MIN_STEM_CHARACTERS])
+        ):
             self._problem(f"“{word}” stands where what it cites has “{instead_of}”")
 
 
@@ -666,6 +773,15 @@ MIN_QUOTED_CHARACTERS = 8
 MAX_ALIGNED_WORDS = 64
 MIN_ALIGNED_SHARE = 0.6
 MIN_STEM_CHARACTERS = 4
+MIN_CARRYING_NUMBERS = 2
+_REFERS = re.compile(
+    r"(?:It|This|That|These|Those|They|He|She|His|Her|Its|Their)\b|(?:その|この|これ|それ|同)"
+)
+_EARLIER = re.compile(r"\b(?:from|against|compared (?:with|to)|versus)\s?$", re.IGNORECASE)
+# A number by the same period ("a week") is that much nearer.
+SAME_PERIOD_SHARE = 0.2
+# "From 46 to 38" may be said from either end.
+_MOVES = re.compile(r"\bfrom\s(?=[£$€¥\d])|\bagainst\b|\bcompared\b|\dから")
 
 
 def _stands(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -> bool:
@@ -679,7 +795,17 @@ def _stands(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -> bool:
             or unit is None
             or bool(gains(unit.text) | directions(unit.text))
         )
-    return not said.dimension and not said.scaled and said.raw == there.raw and not said.bound
+    if not said.dimension:
+        return not said.scaled and said.raw == there.raw and not said.bound
+    measured = said.dimension not in MONEY and said.dimension not in (PERCENT, CLOCK)
+    bare = not there.dimension and unit is not None and unit.is_row and not there.scaled
+    # A cell without unit is in the one that its table names in words that are not read.
+    return measured and bare and said.raw == there.raw
+
+
+def _is_same_place(one: Place, other: Place) -> bool:
+    """Tell whether two numbers that are said rest on one and the same number."""
+    return one.segment is other.segment and one.quantity is other.quantity
 
 
 def _may_lack_unit(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -> bool:
@@ -688,6 +814,16 @@ def _may_lack_unit(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -
         return True
     if there.dimension or said.dimension == CLOCK:
         return False
+    if (
+        unit is not None
+        and not there.noun
+        and any(
+            one.dimension == said.dimension
+            for segment in unit.segments
+            for one in segment.quantities
+        )
+    ):
+        return True
     return unit is None or unit.is_row or said.dimension in MONEY or said.dimension == PERCENT
 
 
@@ -707,7 +843,7 @@ def _contradicts(there: str, said: str) -> bool:
     stems = words_of(said)
     japanese = script_of(there) == "cjk"
     for denial in denials(there):
-        if denial.restriction and denial.restriction not in said.casefold():
+        if denial.restriction:
             continue
         if japanese or words_of(denial.after) & stems:
             return True
@@ -722,6 +858,21 @@ def _names(segment: Segment, said: Name) -> bool:
 
 def _stems(names: Iterable[str]) -> frozenset[str]:
     return words_of(" ".join(names))
+
+
+def _number_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:
+    """Return which way the numbers of a unit go, by its columns or by a year in brackets."""
+    if unit.is_row or not compared_years(unit.text):
+        return _row_direction(unit, segment)
+    found: set[int] = set()
+    for one, other in pairwise(unit.segments):
+        if not one.quantities or not other.quantities or not _year_keys(other):
+            continue
+        before = other.quantities[0]
+        alike = [now for now in one.quantities if now.dimension == before.dimension]
+        for now in alike[:1]:
+            found.add((now.value > before.value) - (now.value < before.value))
+    return frozenset(found)
 
 
 def _row_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:

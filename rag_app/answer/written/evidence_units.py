@@ -21,7 +21,10 @@ from rag_app.answer.written.units import (
 from rag_app.answer.written.wording import denies, directions, gains
 from rag_app.passages import Sentence
 
-_CELL = r"(?:[$£€¥]?\s?[(\-−△▲]?\s?[$£€¥]?\s?\d[\d,]{0,24}(?:\.\d{1,9})?(?:\s?%)?\)?%?|[—–-]|n/?a)"
+_CELL = (
+    r"(?:\d{1,4}\sof\s\d{1,4}"
+    r"|[$£€¥]?\s?[(\-−△▲]?\s?[$£€¥]?\s?\d[\d,]{0,24}(?:\.\d{1,9})?(?:\s?%)?\)?%?|[—–-]|n/?a)"
+)
 _ROW = re.compile(rf"(?P<label>.*?\S)(?P<cells>(?:[ \t\n]++{_CELL}){{1,24}}+)$", re.DOTALL)
 _ENDS = re.compile(r"[.!?。!?][\"'”’」)]*$")
 # The scale of a table's cells: "(in millions)", "£ thousand", "$m", 「単位：百万円」.
@@ -65,6 +68,7 @@ _CONTINUES = re.compile(r"[a-z%(/&*]|of\b|in\b")
 MAX_HEAD_WORDS = 24
 MAX_HEAD_LINES = 6
 MAX_SHOWN_HEADS = 4
+MAX_REPLY_WORDS = 5
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,7 @@ class EvidenceUnit:
         context: content words of the lines that belong to it: caption and heads of a row,
             the sentence before, the heading.
         is_row: whether it is a row of a table.
+        reply: a very short sentence after it, which says what of it holds: "It is not."
         heads: the lines above that a row is read with, caption first.
     """
 
@@ -88,6 +93,7 @@ class EvidenceUnit:
     words: frozenset[str]
     context: frozenset[str]
     is_row: bool = False
+    reply: str = ""
     heads: tuple[Sentence, ...] = ()
 
 
@@ -115,7 +121,17 @@ class _Scale:
 
 def evidence_units(sentences: Sequence[Sentence]) -> list[EvidenceUnit]:
     """Return the units of a passage's sentences, in order; each line is looked at once."""
-    return list(_Reader().units(sentences))
+    made = list(_Reader().units(sentences))
+    following = [*made[1:], None][: len(made)]
+    return [
+        replace(unit, reply=after.text) if after is not None and _replies(after) else unit
+        for unit, after in zip(made, following, strict=True)
+    ]
+
+
+def _replies(unit: EvidenceUnit) -> bool:
+    """Tell whether a sentence says no more than yes or no to the one before it."""
+    return not unit.is_row and not unit.words and len(unit.text.split()) <= MAX_REPLY_WORDS
 
 
 class _Reader:
@@ -187,8 +203,10 @@ class _Reader:
         segments = []
         for place, cell in enumerate(cells):
             column = columns[place] if columns else _Column("", ())
-            for quantity in quantities(cell, row=True)[:1]:
-                segments.append(self._cell(label, named, quantity, column))
+            found = quantities(cell, row=True)
+            if found:
+                made = self._cell(label, named, found[0], column)
+                segments.append(replace(made, quantities=(*made.quantities, *found[1:])))
         context = self._before.union(*(words_of(prepared(one.text)) for one in self._head))
         return EvidenceUnit(
             sentence, text, tuple(segments) or tuple(segments_of(text)), words_of(label), context,
@@ -215,7 +233,7 @@ class _Reader:
         return Segment(
             f"{said} {quantity.text}",
             words_of(label) | words_of(column.words),
-            (scaled,),
+            (scaled, *quantities(label)),
             (*column.dates, *dates(label), *_years(quantity)),
             named,
             ways

@@ -47,7 +47,7 @@ _COUNTERS = (
     "点 歳 冊 席 便 条 章 パーセント % メートル キロ トン つ"
 )
 _KANJI_NUMBER = re.compile(
-    rf"(?<![{_CJK}\d])(?![十百千](?:[万億兆円]))[〇一二三四五六七八九十百千]{{1,8}}+(?=\s?(?:{'|'.join(_COUNTERS.split())}))"
+    rf"(?<![{_CJK}\d])(?![十百千](?:[万億兆円])|十分(?!間))[〇一二三四五六七八九十百千]{{1,8}}+(?=\s?(?:{'|'.join(_COUNTERS.split())}))"
     rf"|(?<=[はがをにのもで、約計第各])[〇一二三四五六七八九十百千]{{1,8}}+"
     rf"(?=\s?(?:{'|'.join(_COUNTERS.split())}))"
 )
@@ -164,7 +164,7 @@ _PERIODS = {
     "hourly": "hour", "jahr": "year", "monat": "month", "tag": "day", "aktie": "share",
     "年": "year", "月": "month", "週": "week", "日": "day",
 }  # fmt: skip
-_JA_PER = re.compile(r"(?<![\d第])(?:1|毎)?([年月週日])(?:額|間)?(?:に?約|につき)?$")
+_JA_PER = re.compile(r"(?<![\d第])(?:1|毎)?([年月週日])(?:額|間)?(?:につき|に)?約?$")
 _NEXT_WORD = re.compile(r"[\s-]([^\W\d_]{2,40})")
 _REACH = 24
 

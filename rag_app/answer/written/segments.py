@@ -14,7 +14,7 @@ from rag_app.answer.written.quantities import Quantity, quantities
 from rag_app.answer.written.wording import denies, directions, gains, without_directions
 
 _BOUNDARY = re.compile(
-    r"[;。!?](?=\s|$|[^\x00-\u2fff])|,(?!\d)|[、;]|\s[–—-]\s|[()]|:\s"
+    r"[;。!?](?=\s|$|[^\x00-\u2fff])|,(?!\d)|[、;]|\s[–—-]\s|[()]|(?<!\d):\s"
     r"|\s(?=(?:and|but|while|whereas|although|though|against|from|versus|which|who|und|et|y)\s)"
     r"|\s(?=compared\s(?:with|to)\s)|(?<=[^\x00-\u2fff]が)、?(?=[^\x00-\u2fff])(?<=ますが|ですが|したが)"
 )
@@ -52,6 +52,7 @@ _MEASURES = frozenset(
         "amount",
     ]
 )
+_STEM = re.compile(r"^([\u4e00-\u9fff])[\u3041-\u309f]$")
 _INFLECTED = re.compile(r"[\u3041-\u309f]")
 _DIGIT = re.compile(r"\d")
 
@@ -67,6 +68,7 @@ class Segment:
         directions: 1 a rise, -1 a fall, 0 no change.
         gains: 1 a profit, -1 a loss.
         denied: whether something is denied in it.
+        around: words of the segment before, where it has none of its own but names.
     """
 
     text: str
@@ -77,6 +79,7 @@ class Segment:
     directions: frozenset[int] = field(default=frozenset())
     gains: frozenset[int] = field(default=frozenset())
     denied: bool = False
+    around: frozenset[str] = field(default=frozenset())
 
     @property
     def has_facts(self) -> bool:
@@ -92,14 +95,19 @@ def words_of(text: str) -> frozenset[str]:
 def word_list(text: str) -> list[str]:
     """Return the same in their order, repetitions included.
 
-    Of Japanese inflections, pairs of characters that begin in hiragana, nothing is kept.
+    Of Japanese inflections nothing is kept: 持ち帰る and 持ち帰って are the same words.
     """
-    words = content_words(without_directions(text))
+    words = (_STEM.sub(r"\1", word) for word in content_words(without_directions(text)))
     return [
         word
         for word in words
         if word not in _MEASURES and not _DIGIT.search(word) and not _INFLECTED.match(word)
     ]
+
+
+def stems(words: Iterable[str]) -> frozenset[str]:
+    """Return content words as :func:`words_of` returns them."""
+    return frozenset(_STEM.sub(r"\1", word) for word in words)
 
 
 def segments_of(text: str) -> list[Segment]:
@@ -163,7 +171,15 @@ def _merged(segments: Iterable[Segment]) -> Iterable[Segment]:
             made.append(joined)
     if held is not None:
         made[-1:] = [joined_segments(made[-1], held)] if made else [held]
-    return made
+    return [_beside(made[n - 1] if n else None, one) for n, one in enumerate(made)]
+
+
+def _beside(before: Segment | None, segment: Segment) -> Segment:
+    """Return a segment that is a bare number or name with the words that it stands behind."""
+    named = words_of(" ".join(token for name in segment.names for token in name.tokens))
+    if before is None or segment.words - named:
+        return segment
+    return replace(segment, around=before.words)
 
 
 def joined_segments(one: Segment, other: Segment) -> Segment:

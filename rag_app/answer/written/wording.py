@@ -49,8 +49,10 @@ _GAIN = r"profit\w*|gains?|surplus\w*|earn(?:ed|s|ings?)|net income|利益|黒�
 _LOSS = r"loss(?:es)?|lost|lose|deficits?|損失|赤字|差損|欠損|verlust\w*"
 _GAINS = re.compile(rf"(?<![a-z])(?:(?P<gain>{_GAIN})|(?P<loss>{_LOSS}))", re.IGNORECASE)
 _MUST = re.compile(
-    r"(?:なければ|なくては|ないと|ねば)(?:なら|いけ)(?:ない|ません|ず)|かもしれ(?:ない|ません)|だけで(?:は)?なく|のみならず"
-    r"|少な[いくかさ]|わずか|必ず|まず(?=[、は])|いずれ|ずつ|おなじみ|みな|はかな|つな(?=[いが])|問題な|に過ぎ(?:ない|ません)|ほかなら"
+    r"(?:なければ|なくては|ないと|ねば)(?:なら|いけ)(?:ない|ません|ず)|かもしれ(?:ない|ません)"
+    r"|だけで(?:は)?なく|のみならず|少な[いくかさ]|わずか|必ず|まず(?=[、は])|いずれ|ずつ"
+    r"|問題な|に過ぎ(?:ない|ません)|ほかなら|ない(?=[\u4e00-\u9fff])"
+    r"|(?:超え|上回ら|下回ら|下ら)(?:ない|ず|ません|てはなら(?:ない|ず|ません))"
 )
 _NOT = (
     r"\b(?:no|not|cannot|never|none|nobody|nothing|neither|nor|without|nowhere|nil|zero|refus\w*|den(?:y|ies|ied)"
@@ -68,8 +70,7 @@ _PLAIN_NOT = re.compile(
     re.IGNORECASE,
 )
 _RESTRICTED = re.compile(
-    r"\b(?:unless|until|beyond|except\w*|only|before|other than|but not|more than|less than"
-    r"|if|when|where)\b"
+    r"\b(?:unless|until|beyond|except\w*|only|before|other than|but not|more than|less than)\b"
     r"|限り|場合|とき|ただし|以外",
     re.IGNORECASE,
 )
@@ -79,6 +80,7 @@ _EXCEPTION = re.compile(
 _CONDITION = re.compile(
     r"(?:ただし|但し)、?([^。]{4,60}?)(?:ときは|時は|場合は|場合に限り|には)、?"
 )
+_COMPARED = re.compile(r"\((?:in\s)?(?:19|20)\d{2}:\s")
 _QUOTED = re.compile(
     r"“([^“”]{3,400})”|\"([^\"\n]{3,400})\"|«([^«»]{3,400})»|「([^「」]{2,200})」|『([^『』]{2,200})』"
 )
@@ -88,7 +90,7 @@ _QUOTED = re.compile(
 class Denial:
     """A word that denies, and the text after it that it most likely denies.
 
-    ``restriction`` is the word that limits it ("if", 場合), ``""`` where none does.
+    ``restriction`` is the word that limits it ("unless", 場合), ``""`` where none does.
     """
 
     word: str
@@ -113,6 +115,11 @@ def gains(text: str) -> frozenset[int]:
 def without_directions(text: str) -> str:
     """Return a text without its words of direction."""
     return _DIRECTIONS.sub(" ", text)
+
+
+def compared_years(text: str) -> bool:
+    """Tell whether a text puts the number of another year in brackets: "412 (2024: 396)"."""
+    return _COMPARED.search(text) is not None
 
 
 def denies(text: str) -> bool:

@@ -30,7 +30,7 @@ def test_marks_are_numbered_by_first_use_and_statements_are_checked():
 def test_a_wrong_number_is_not_supported():
     (sentence,) = generation("It made 9,999 pumps in 2019 [2].").complete().sentences
     assert sentence.support == "unsupported"
-    assert "9999" in " ".join(sentence.problems)
+    assert "9,999" in " ".join(sentence.problems)
 
 
 @pytest.mark.parametrize("text", ["It made 4,200 pumps in 2019 [2].", PROMPTS.answer.refusal])
