@@ -5,7 +5,7 @@
     RAG_LLM=like:MODEL RAG_LLM_BASE_URL=http://localhost:8000/v1 RAG_EVAL_DATA=… \
         .venv/bin/python -m benchmarks.answers_llm [--questions N]
 
-XQuAD's articles are cut in two halves as in ``benchmarks.answers``; the questions of
+XQuAD's articles are cut in two halves as in ``benchmarks.squad``; the questions of
 the reported half are asked of the other one. ``sent``: what the decision before any
 call let pass; ``answered``: what the model then answered instead of refusing;
 ``shown_verified``: answers of which every sentence passed its checks.
@@ -24,8 +24,9 @@ from typing import Any
 from llama_index.core.schema import Document
 
 from benchmarks import datasets
-from benchmarks.answers import FILE, PASSAGES, halves
+from benchmarks.answers import FILE
 from benchmarks.ours import embedding
+from benchmarks.squad import PASSAGES, halves
 from rag_app import Index
 from rag_app.settings import load_settings
 

@@ -10,7 +10,7 @@ import json
 import math
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -89,34 +89,44 @@ def _rows(name: str) -> Iterator[dict[str, Any]]:
         yield json.loads(line)
 
 
-def judge_all(
-    questions: Sequence[NaturalQuestion], embed_model: BaseEmbedding | None
-) -> list[Judged]:
-    """Ask all questions, each of the index that its document is in."""
+@contextmanager
+def indexes(embed_model: BaseEmbedding | None) -> Iterator[Callable[[str], Index]]:
+    """Give a function from a document's name to the index that it is in; made when asked for."""
     texts = read_texts()
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-")))
-        ask: dict[str, Callable[[str], Any]] = {}
+        made: dict[str, Index] = {}
 
-        def index_of(document: str) -> Callable[[str], Any]:
+        def index_of(document: str) -> Index:
             name = document if document in texts else "samples"
-            if name not in ask:
+            if name not in made:
                 index = stack.enter_context(Index.create(folder / name, embed_model=embed_model))
                 if name in texts:
                     index.ingest([Document(text=texts[name], id_=name)])
                 else:
                     index.ingest(*sorted(DATA.glob("*.pdf")))
-                ask[name] = index.as_query_engine().query
-            return ask[name]
+                made[name] = index
+            return made[name]
 
-        return [judge(one, index_of(one.document)(one.question)) for one in questions]
+        yield index_of
+
+
+def judge_all(
+    questions: Sequence[NaturalQuestion], embed_model: BaseEmbedding | None
+) -> list[Judged]:
+    """Ask all questions, each of the index that its document is in."""
+    with indexes(embed_model) as index_of:
+        return [
+            judge(one, index_of(one.document).as_query_engine().query(one.question))
+            for one in questions
+        ]
 
 
 def judge(one: NaturalQuestion, answer: Any) -> Judged:
     """Return whether an answer shows what answers a question, on a page that does."""
     document = answer.to_dict()
     shown = list(_shown(document))
-    right = [_is_right(one, text, file, pages) for text, file, pages in shown]
+    right = [is_right(one, text, file, pages) for text, file, pages in shown]
     return Judged(
         question=one.question,
         document=one.document,
@@ -138,10 +148,11 @@ def _shown(answer: Mapping[str, Any]) -> Iterator[tuple[str, str, Sequence[int]]
         yield sentence["text"], sources[0]["file"] if sources else "", pages
     for passage in answer.get("closest", ()):
         for line in passage["lines"]:
-            yield line["text"], passage["file"], line["pages"]
+            yield line, passage["file"], passage["pages"]
 
 
-def _is_right(one: NaturalQuestion, text: str, file: str, pages: Sequence[int]) -> bool:
+def is_right(one: NaturalQuestion, text: str, file: str, pages: Sequence[int]) -> bool:
+    """Tell whether a text answers a question, on a page of its document that does."""
     held = squeezed(text)
     there = file == one.document and (not one.pages or bool({*pages} & {*one.pages}))
     return there and any(squeezed(words) in held for words in one.answers)

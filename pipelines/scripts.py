@@ -50,6 +50,11 @@ _BY_SCRIPT = {
     "hangul": "Korean", "greek": "Greek", "hebrew": "Hebrew", "devanagari": "Hindi", "thai": "Thai",
 }  # fmt: skip
 _KANA = re.compile(r"[\u3041-\u309f\u30a1-\u30fa\uff66-\uff9d]")
+# Characters that Chinese sentences have and Japanese words seldom.
+_CHINESE = frozenset(
+    "的了吗呢们这那吧什么怎您她为说个会对没从还让给啊嗎們這個沒從還讓給說是在哪我你里"
+)
+_MAX_TERM_CHARS = 16
 _UKRAINIAN = re.compile(r"[ґєії]", re.IGNORECASE)
 _PERSIAN = re.compile(r"[پچژگ]")
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
@@ -92,7 +97,7 @@ def language_name(text: str) -> str:
     """Return a name of the language for messages ("Japanese"), a guess by script and words."""
     script = script_of(text)
     if script == "cjk":
-        return "Japanese" if _KANA.search(text) else "Chinese"
+        return "Japanese" if _KANA.search(text) or _is_japanese_term(text) else "Chinese"
     if script == "cyrillic":
         return "Ukrainian" if _UKRAINIAN.search(text) else "Russian"
     if script == "arabic":
@@ -100,6 +105,11 @@ def language_name(text: str) -> str:
     if script == "latin":
         return _latin_language(text)
     return _BY_SCRIPT.get(script, "an unknown language")
+
+
+def _is_japanese_term(text: str) -> bool:
+    """Tell whether a few kanji without kana are a term ("退職金制度"), and no Chinese sentence."""
+    return len(text.strip()) <= _MAX_TERM_CHARS and not _CHINESE.intersection(text)
 
 
 def is_sentence(text: str) -> bool:

@@ -5,8 +5,8 @@
 ...     report = index.ingest("report.pdf")
 ...     answer = index.as_query_engine().query("What is the lead time of the valve?")
 >>> print(answer)
+The valve AX-450 opens at a pressure of 4.2 bar.
 Its lead time is twelve weeks from the date of the order. [1]
-The valve AX-450 opens at a pressure of 4.2 bar. [1]
 >>> answer.citations[0].file, answer.citations[0].page
 ('report.pdf', 2)
 """

@@ -98,6 +98,8 @@ PAGES = Bounds(1, 100_000)
 """Pages of a file, as ``--page`` names them."""
 WEIGHT = Bounds(0, 1_000_000, whole=False)
 """The weight of an arm, and the k of reciprocal rank fusion."""
+PROBABILITY = Bounds(0, 1, whole=False)
+"""A score that is a probability."""
 TOKENS = Bounds(1, 10_000_000, unit="tokens")
 """Tokens of a passage, of what a model reads, or of an answer."""
 SENTENCES = Bounds(0, 1_000)

@@ -138,6 +138,9 @@ class Settings(BaseModel):
         llm_timeout: seconds until an answer must have begun.
         llm_total_timeout: seconds until an answer, streamed or not, must be complete.
         llm_max_tokens: maximum tokens of an answer.
+        answer_from: score, from 0 to 1, from which on a question is answered without a
+            language model; below it the closest passages are shown.
+        closest_from: score from which on they are shown; below it the question is refused.
         prompts: a file with other prompts.
         cache_dir: folder of files that can be computed again.
         cache_limit_mb: maximum size of the cache in MB.
@@ -183,6 +186,8 @@ class Settings(BaseModel):
     llm_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 60.0
     llm_total_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 600.0
     llm_max_tokens: Annotated[int, _in(bounds.TOKENS), OWNER_SETS] = 512
+    answer_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.5
+    closest_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.15
     prompts: Annotated[Path | None, OWNER_SETS] = None
     cache_dir: Annotated[Path, OWNER_SETS] = Field(default_factory=_cache_dir)
     cache_limit_mb: Annotated[int, _in(bounds.CACHE_MEGABYTES), OWNER_SETS] = 2048

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from pipelines.splitting import Span
 from pipelines.text import count_tokens, language_name
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
+from rag_app.answer.decision import documents_languages
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.extractive import RankedSentence
+from rag_app.answer.extractive import Shown
 from rag_app.answer.prompts import Messages, fill, in_language
 from rag_app.answer.quotes import label_of
-from rag_app.answer.refusal import documents_languages
 from rag_app.answer.response import (
     Answer,
     AnswerSentence,
@@ -22,7 +23,7 @@ from rag_app.answer.response import (
     UnreadPages,
     Usage,
 )
-from rag_app.passages import Passage, Sentence
+from rag_app.passages import Passage
 
 # Pages without a text layer are named for so many files; a line for each of many helps nobody.
 MAX_UNREAD_FILES = 5
@@ -44,7 +45,7 @@ def refused(question: str, messages: Messages, evidence: Evidence) -> Answer:
 def closest(
     question: str,
     passages: Sequence[Passage],
-    groups: Sequence[Sequence[Sentence]],
+    groups: Sequence[Sequence[Shown]],
     evidence: Evidence,
     messages: Messages,
 ) -> Answer:
@@ -53,7 +54,7 @@ def closest(
     Args:
         question: as it was asked.
         passages: what was retrieved.
-        groups: the sentences to show, of one passage each, nearest passage first.
+        groups: what to show, of one passage each, nearest passage first.
         evidence: pages to check them on.
         messages: what the reader is told.
     """
@@ -77,30 +78,30 @@ def closest(
 
 
 def _closest(
-    book: CitationBook, passages: Sequence[Passage], group: Sequence[Sentence]
+    book: CitationBook, passages: Sequence[Passage], group: Sequence[Shown]
 ) -> ClosestPassage:
     at = group[0].passage
     passage = passages[at]
-    lines = [book.quote(at, one.start, one.end) for one in sorted(group, key=lambda s: s.start)]
-    # The best line comes first in its group: its page is the passage's.
-    best = book.quote(at, group[0].start, group[0].end)
-    page = next(iter([*best.pages, *passage.pages]), None)
+    spans = dict.fromkeys(span for shown in group for span in shown.quotes)
+    quotes = [book.quote(at, *span) for span in spans]
+    page = next(iter([*book.quote(at, *group[0].quotes[-1]).pages, *passage.pages]), None)
     return ClosestPassage(
         origin=passage.origin,
         file=passage.file,
         path=passage.path,
         page=page,
         page_label=label_of(page, book.pages(at), passage),
-        pages=sorted({number for line in lines for number in line.pages}) or list(passage.pages),
-        heading=passage.heading,
-        lines=lines,
+        pages=sorted({number for quote in quotes for number in quote.pages}) or list(passage.pages),
+        heading=group[0].section or passage.heading,
+        lines=[shown.text for shown in group],
+        quotes=quotes,
     )
 
 
 def _as_text(near: ClosestPassage) -> str:
     place = near.file if near.page is None else f"{near.file}, p. {near.page}"
     head = f"{place}: {near.heading}" if near.heading else place
-    return "\n".join([head, *(f"  {' '.join(line.text.split())}" for line in near.lines)])
+    return "\n".join([head, *(f"  {' '.join(line.split())}" for line in near.lines)])
 
 
 def _unread(unread: Sequence[UnreadPages], messages: Messages, language: str) -> str:
@@ -138,17 +139,15 @@ def other_language(
 
 
 def extractive(
-    question: str,
-    passages: Sequence[Passage],
-    best: Sequence[RankedSentence],
-    evidence: Evidence,
+    question: str, passages: Sequence[Passage], shown: Sequence[Shown], evidence: Evidence
 ) -> Answer:
-    """Return sentences as they stand, each with its citation.
+    """Return statements as they stand, each with its citation.
 
-    Two sentences on the same page of a file have one citation.
+    Two statements on the same page of a file have one citation; one that several documents
+    make has one of each.
     """
     book = CitationBook(passages, evidence)
-    sentences = [_sentence(book, passages, scored) for scored in best]
+    sentences = [_statement(book, passages, one) for one in shown]
     marked = (
         f"{sentence.text} {''.join(f'[{number}]' for number in sentence.citations)}"
         for sentence in sentences
@@ -162,19 +161,20 @@ def extractive(
     )
 
 
-def _sentence(
-    book: CitationBook, passages: Sequence[Passage], scored: RankedSentence
-) -> AnswerSentence:
-    sentence = scored.sentence
-    quote = book.quote(sentence.passage, sentence.start, sentence.end)
-    key = _source(passages[sentence.passage], sentence.passage, quote)
-    number = book.number_of(sentence.passage, key=key)
+def _statement(book: CitationBook, passages: Sequence[Passage], shown: Shown) -> AnswerSentence:
+    places = [*((shown.passage, span) for span in shown.quotes), *shown.also]
+    evidence = [_cited(book, passages, at, span) for at, span in places]
+    numbers = list(dict.fromkeys(one.citation for one in evidence))
+    if all(one.quote.verified for one in evidence):
+        return AnswerSentence(shown.text, numbers, "quoted", evidence=evidence)
+    return AnswerSentence(shown.text, numbers, "unsupported", [UNVERIFIED_QUOTE], evidence=evidence)
+
+
+def _cited(book: CitationBook, passages: Sequence[Passage], at: int, span: Span) -> CitedQuote:
+    quote = book.quote(at, *span)
+    number = book.number_of(at, key=_source(passages[at], at, quote))
     book.add(number, quote)
-    evidence = [CitedQuote(number, quote)]
-    if quote.verified:
-        return AnswerSentence(sentence.text, [number], "quoted", evidence=evidence)
-    problems = [UNVERIFIED_QUOTE]
-    return AnswerSentence(sentence.text, [number], "unsupported", problems, evidence=evidence)
+    return CitedQuote(number, quote)
 
 
 def _source(passage: Passage, index: int, quote: Quote) -> Hashable:

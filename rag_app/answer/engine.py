@@ -22,19 +22,21 @@ from llama_index.core.schema import NodeWithScore, QueryBundle
 from pipelines.cleaning import without_sequences
 from pipelines.errors import ConfigError
 from rag_app.answer import compose
+from rag_app.answer.decision import Thresholds
 from rag_app.answer.evidence import Evidence, IndexEvidence, NoEvidence
-from rag_app.answer.extractive import best_sentences, closest_passages, rank_sentences
+from rag_app.answer.extractive import best_statements, closest_lines
 from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import (
     DetailedRetriever,
+    Judgement,
     Plan,
     Retrieved,
     SessionRetriever,
+    judge,
     make_plan,
     retrieved_of,
 )
 from rag_app.answer.prompts import Prompts, PromptsSource, load_prompts, prompts_of
-from rag_app.answer.refusal import Thresholds
 from rag_app.answer.response import Answer
 from rag_app.answer.similarity import SentenceSimilarity
 from rag_app.answer.streaming import AsyncStreamedAnswer, StreamedAnswer
@@ -242,9 +244,7 @@ class CitedQueryEngine(BaseQueryEngine):
         )
 
     def _plan(self, asked: _QuestionState) -> Plan:
-        question = asked.query.query_str
-        scale = self._similarity.on_reference_scale if self._similarity is not None else None
-        return make_plan(question, asked.found, asked.evidence, self._thresholds, scale)
+        return make_plan(asked.query.query_str, asked.found, asked.evidence)
 
     def _generation(self, plan: Plan, asked: _QuestionState) -> Generation | None:
         # With a model the model decides: only a search that found nothing is not sent to it.
@@ -257,24 +257,30 @@ class CitedQueryEngine(BaseQueryEngine):
         return Generation(self._llm, plan, asked.evidence, self._prompts, self._limits, first_words)
 
     def _without_model(self, plan: Plan, asked: _QuestionState) -> Answer:
-        answer = self._decided(plan, asked)
-        return replace(answer, decision=plan.decision, metadata=None)
+        if self._llm is not None or not plan.passages:
+            return self._nothing_found(plan, asked)
+        similarity = self._similarity.on_reference if self._similarity is not None else None
+        judged = judge(plan, asked.evidence, self._thresholds, similarity)
+        answer = self._shown(plan, judged, asked)
+        return replace(answer, decision=judged.decision, metadata=None)
 
-    def _decided(self, plan: Plan, asked: _QuestionState) -> Answer:
-        messages = self._prompts.messages
-        if plan.verdict == "refused":
-            return compose.refused(plan.question, messages, asked.evidence)
-        if plan.verdict == "other_language":
-            return compose.other_language(plan.question, plan.passages, asked.evidence, messages)
-        similarity = self._similarity if plan.meaning_voted else None
-        best = rank_sentences(
-            plan.question, plan.passages, plan.sentences, plan.weights, similarity
+    def _nothing_found(self, plan: Plan, asked: _QuestionState) -> Answer:
+        judged = judge(plan, asked.evidence, self._thresholds)
+        return self._shown(plan, judged, asked)
+
+    def _shown(self, plan: Plan, judged: Judgement, asked: _QuestionState) -> Answer:
+        question, messages, evidence = plan.question, self._prompts.messages, asked.evidence
+        if judged.verdict == "refused":
+            return compose.refused(question, messages, evidence)
+        if judged.verdict == "other_language":
+            return compose.other_language(question, plan.passages, evidence, messages)
+        if judged.verdict == "closest":
+            groups = closest_lines(judged.ranked, judged.units, plan.passages, judged.kind)
+            return compose.closest(question, plan.passages, groups, evidence, messages)
+        chosen = best_statements(
+            judged.ranked, judged.units, plan.passages, judged.kind, self._max_sentences
         )
-        if plan.verdict == "closest":
-            groups = closest_passages(best)
-            return compose.closest(plan.question, plan.passages, groups, asked.evidence, messages)
-        chosen = best_sentences(best, self._max_sentences)
-        return compose.extractive(plan.question, plan.passages, chosen, asked.evidence)
+        return compose.extractive(question, plan.passages, chosen, evidence)
 
     def _finish(self, answer: Answer, asked: _QuestionState) -> Answer:
         asked.watch.lap("answer")

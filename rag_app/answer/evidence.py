@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import PurePath
 from typing import Protocol
 
 from llama_index.core.schema import MetadataMode
 
+from pipelines.margins import split_margins
 from pipelines.page_map import Page
 from pipelines.sentence_table import SentenceTable
-from pipelines.text import language_name
+from pipelines.text import language_name, normalise
 from rag_app.answer.response import UnreadPages
 from rag_app.passages import Passage
 from rag_app.store import idf
@@ -19,6 +20,10 @@ from rag_app.store.protocol import Snapshot, SourceInfo
 # For naming the documents' languages: the beginnings of a few of them.
 _SAMPLE_SOURCES = 8
 _SAMPLE_CHARACTERS = 2000
+# Characters of a document before and after a passage in which running heads are looked for, and
+# pages without which a line is not known to run.
+MARGIN_REACH = 20_000
+MIN_MARGIN_PAGES = 3
 
 
 class Evidence(Protocol):
@@ -38,6 +43,14 @@ class Evidence(Protocol):
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
         """Return the weight of each term: the rarer in the passages, the higher, above 0."""
+        ...
+
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return how many passages there are (0: not known), and how many hold each term."""
+        ...
+
+    def margins(self, passage: Passage) -> frozenset[str]:
+        """Return the running heads and feet around a passage, as :func:`margin_line` has them."""
         ...
 
     def scripts(self) -> Mapping[str, int]:
@@ -75,6 +88,14 @@ class NoEvidence:
         """Return the same weight for all."""
         return dict.fromkeys(terms, 1.0)
 
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return nothing: not known."""
+        return 0, dict.fromkeys(terms, 0)
+
+    def margins(self, passage: Passage) -> frozenset[str]:
+        """Return nothing: not known."""
+        return frozenset()
+
     def scripts(self) -> Mapping[str, int]:
         """Return nothing: not known."""
         return {}
@@ -101,6 +122,7 @@ class IndexEvidence:
 
     def __init__(self, snapshots: Mapping[str, Snapshot]) -> None:
         self._snapshots = snapshots
+        self._margins: dict[tuple[str, str, int], frozenset[str]] = {}
 
     def pages(self, passage: Passage) -> list[Page]:
         """Return the pages that a passage lies on; none when its document is not there."""
@@ -136,6 +158,11 @@ class IndexEvidence:
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
         """Return BM25's weight of each term over the passages of all indexes."""
+        total, counts = self.frequencies(terms)
+        return {term: idf(total, count) if total else 1.0 for term, count in counts.items()}
+
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        """Return how many passages there are in all indexes, and how many hold each term."""
         total, counts = 0, dict.fromkeys(terms, 0)
         for snapshot in self._snapshots.values():
             kind = _word_kind(snapshot)
@@ -145,7 +172,23 @@ class IndexEvidence:
             total += size
             for term, count in frequencies.items():
                 counts[term] = counts.get(term, 0) + count
-        return {term: idf(total, count) if total else 1.0 for term, count in counts.items()}
+        return total, counts
+
+    def margins(self, passage: Passage) -> frozenset[str]:
+        """Return the running heads and feet around a passage, found on its pages and those near."""
+        snapshot = self._snapshot_of(passage)
+        if snapshot is None:
+            return frozenset()
+        start, end = passage.start or 0, passage.end or 0
+        key = (passage.origin, passage.document_id, start // MARGIN_REACH)
+        if key not in self._margins:
+            try:
+                around = (max(0, start - MARGIN_REACH), end + MARGIN_REACH)
+                pages = snapshot.pages(passage.document_id, *around)
+            except KeyError:
+                pages = []
+            self._margins[key] = running_lines(pages)
+        return self._margins[key]
 
     def scripts(self) -> Mapping[str, int]:
         """Return how many passages there are of each script, in all indexes."""
@@ -199,6 +242,20 @@ class IndexEvidence:
             return ""
         node = snapshot.nodes(passage.node_ids[:1]).get(passage.node_ids[0])
         return node.get_content(metadata_mode=MetadataMode.NONE) if node is not None else ""
+
+
+def running_lines(pages: Sequence[Page]) -> frozenset[str]:
+    """Return the running heads and feet of neighbouring pages, as :func:`margin_line` has them."""
+    if len(pages) < MIN_MARGIN_PAGES:
+        return frozenset()
+    split = split_margins([page.raw for page in pages], [page.label for page in pages])
+    lines = (line for page in split for line in (*page.head, *page.foot))
+    return frozenset(filter(None, map(margin_line, lines)))
+
+
+def margin_line(text: str) -> str:
+    """Return a line as margins are compared: normal letters alone, without numbers and blanks."""
+    return "".join(char for char in normalise(text) if char.isalpha())
 
 
 def _file_of(source: SourceInfo) -> str:

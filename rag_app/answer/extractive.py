@@ -1,176 +1,262 @@
-"""The best verbatim sentences of the passages: an answer without a language model.
+"""An answer without a language model: what of the ranked sentences and rows is shown, and how.
 
-Each view of a sentence gives a rank, and the ranks are joined: the words it
-shares with the question, its meaning where the embedding model knows the
-language, and the rank of the passage it stands in.
+A row comes with the heading of its table and the heads of its columns, a sentence with the
+neighbour that it needs. Only what is nearly as good as the best is shown.
 """
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from pipelines.text import content_words, normalise, search_terms
-from rag_app.answer.support import ranks, word_scores
-from rag_app.passages import Passage, Sentence
+from pipelines.splitting import Span
+from pipelines.text import normalise
+from rag_app.answer.ranking import RankedUnit
+from rag_app.answer.units import Unit
+from rag_app.answer.wording import AnswerKind, holds
+from rag_app.passages import Passage, hull
 
-# Reciprocal rank fusion with a small constant: the first few sentences decide.
-RANK_CONSTANT = 5
-# Embedding a sentence costs milliseconds: only the likely ones are looked at.
-MEANING_CANDIDATES = 32
-# Share of the first sentence's score below which a further one is beside the point.
-NEARLY_AS_GOOD = 0.75
+# Share of the best one's odds below which a further sentence is beside the point.
+MIN_ODDS_SHARE = 0.2
 # Of passages that are shown where nothing answers the question.
 MAX_CLOSEST_PASSAGES = 3
 MAX_CLOSEST_LINES = 2
+# Items of a list that come with the sentence that announces them.
+MAX_ITEMS = 6
 
-# Only matched at an edge: searched for, it would look at each run once from each of its places.
-_EDGE_NUMBER = re.compile(r"\W*+\d{1,4}\b\W*+")
-_IS_SENTENCE = re.compile(r"[.!?。！？][\"'”’」』）)\]]*\s*$")
-
-Similarity = Callable[[str, Sequence[str]], Sequence[float]]
-"""Question and n sentences → n cosines."""
+# What refers to the sentence before, and what announces the one after.
+_REFERS_BACK = re.compile(
+    r"(?:it|its|they|their|them|he|she|his|her|this|these|those|that|both|neither|such|the same"
+    r"|the latter|the former|none of (?:them|these)|all of (?:them|these)|but|however|otherwise)\b"
+    r"|(?:これ|それ|この|その|こうした|ただし|なお|また、|同社|同氏|前項|うち)",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\bwhether\b|[?？]$|かどうか")
+_ANNOUNCES = re.compile(r"(?::|：|次の(?:とおり|通り|書類|事項|こと).{0,24})$", re.DOTALL)
+_PARAGRAPH = re.compile(r"[２-９2-9][\s\u3000]")
+_ITEM = re.compile(
+    r"[•‣▪●○◦■□◆◇・\-–*]\s|[(（]?[\d０-９a-zア-ン一二三四五六七八九十]{1,2}[)）.．]\s?"
+)
+# Kinds of things that a sentence has or has not: "Bulky waste is not free. It costs £6."
+_FIGURES: frozenset[AnswerKind] = frozenset(("amount", "count", "duration", "measure", "time"))
+_MIN_WORDS = 4
+_MIN_CJK_CHARACTERS = 12
+_MAX_GAP = 2
+_OWN_MARK = re.compile(r"\s?\[\d{1,3}(?:\s?[,–-]\s?\d{1,3})*\]")
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_FIGURE = re.compile(r"[-–(▲△]?[$€£¥]?\d[\d,.]*%?\)?|[—–-]")
 
 
 @dataclass(frozen=True, slots=True)
-class RankedSentence:
-    """A sentence and its joined score."""
+class Shown:
+    """One statement of an extractive answer.
 
-    sentence: Sentence
-    score: float
+    Attributes:
+        passage: index of the passage that it is from.
+        text: as it is shown.
+        quotes: the spans of the passage's text that it is made of, in reading order.
+        also: further passages that say the same words, each with their place.
+        section: the heading that it stands under (``""`` when unknown).
+    """
+
+    passage: int
+    text: str
+    quotes: tuple[Span, ...]
+    also: tuple[tuple[int, Span], ...] = ()
+    section: str = ""
 
 
-def rank_sentences(
-    question: str,
+def best_statements(
+    ranked: Sequence[RankedUnit],
+    units: Sequence[Unit],
     passages: Sequence[Passage],
-    sentences: Sequence[Sentence],
-    weights: Mapping[str, float],
-    similarity: Similarity | None = None,
-) -> list[RankedSentence]:
-    """Return the sentences that some view found, best first; where none did, all.
+    kind: AnswerKind,
+    most: int,
+) -> list[Shown]:
+    """Return what answers, at most so many: passages by their best, statements in reading order.
 
     Args:
-        question: as it was asked.
-        passages: what the sentences stand in, best first.
-        sentences: the candidates.
-        weights: IDF weight of the question's search terms.
-        similarity: cosines of sentences; ``None`` where the model must not vote.
-
-    A sentence's score is the sum of ``1 / (5 + rank)`` over the views that
-    found it and its passage's rank; equal scores keep the order of reading.
+        ranked: sentences and rows, best first.
+        units: all that the passages hold, in reading order.
+        passages: what they stand in.
+        kind: what is asked for.
+        most: how many statements.
     """
-    sentences = _worth_quoting(question, passages, sentences)
-    words = ranks(word_scores(weights, [sentence.terms for sentence in sentences]))
-    views = [words]
-    if similarity is not None:
-        views.append(_meaning_ranks(question, passages, sentences, words, similarity))
-    found = {index for view in views for index in view}
-    found = found or {i for i, s in enumerate(sentences) if _was_hit(passages, s)}
-    scored = [
-        RankedSentence(sentence, _joined(views, index, passage_rank=sentence.passage + 1))
-        for index, sentence in enumerate(sentences)
-        if index in found or not found
-    ]
-    return sorted(scored, key=lambda s: (-s.score, s.sentence.passage, s.sentence.position))
+    if not ranked:
+        return []
+    least = MIN_ODDS_SHARE * _odds(ranked[0].score)
+    near = [one for one in ranked[:most] if _odds(one.score) >= least]
+    order = list(dict.fromkeys(one.unit.sentence.passage for one in near))
+    near.sort(key=lambda one: (order.index(one.unit.sentence.passage), one.unit.sentence.start))
+    shown: list[Shown] = []
+    for one in near:
+        statement = _statement(one.unit, units, passages, kind)
+        if not any(_inside(statement, other) for other in shown):
+            shown = [other for other in shown if not _inside(other, statement)]
+            shown.append(statement)
+    return shown
 
 
-def best_sentences(ranked: Sequence[RankedSentence], most: int) -> list[RankedSentence]:
-    """Return the first sentences, as far as they are nearly as good as the very first."""
-    near = (one for one in ranked[:most] if one.score >= NEARLY_AS_GOOD * ranked[0].score)
-    return list(near)
+def closest_lines(
+    ranked: Sequence[RankedUnit],
+    units: Sequence[Unit],
+    passages: Sequence[Passage],
+    kind: AnswerKind,
+) -> list[list[Shown]]:
+    """Return the best statements of the passages that have them, best first in both.
 
-
-def closest_passages(ranked: Sequence[RankedSentence]) -> list[list[Sentence]]:
-    """Return the best sentences of the passages that have them, nearest passage first.
-
-    The first sentence of each group is its best.
+    Args:
+        ranked: sentences and rows, best first.
+        units: all that the passages hold, in reading order.
+        passages: what they stand in.
+        kind: what is asked for.
     """
-    groups: dict[int, list[Sentence]] = {}
+    groups: dict[int, list[Shown]] = {}
     for one in ranked:
-        group = groups.setdefault(one.sentence.passage, [])
+        group = groups.setdefault(one.unit.sentence.passage, [])
         if len(group) < MAX_CLOSEST_LINES:
-            group.append(one.sentence)
+            group.append(_statement(one.unit, units, passages, kind))
     return list(groups.values())[:MAX_CLOSEST_PASSAGES]
 
 
-def _worth_quoting(
-    question: str, passages: Sequence[Passage], sentences: Sequence[Sentence]
-) -> Sequence[Sentence]:
-    """Leave out running heads, and headings and titles that only repeat words of the question.
-
-    A text that stands twice is quoted once. Where nothing is left, all stay.
-    """
-    running = _running(passages, sentences)
-    sentences = [one for one in sentences if id(one) not in running] or sentences
-    asked = set(search_terms(question))
-    different = {normalise(one.text): one for one in reversed(sentences)}
-    kept = {
-        id(one)
-        for one in different.values()
-        if _IS_SENTENCE.search(one.text) or set(content_words(one.text)) - asked
-    }
-    return [one for one in sentences if id(one) in kept] or sentences
+def _odds(score: float) -> float:
+    return score / max(1 - score, 1e-9)
 
 
-def _running(passages: Sequence[Passage], sentences: Sequence[Sentence]) -> set[int]:
-    """Return the ``id()`` of running heads and feet: lines that one document has on many pages.
-
-    The number at an end may be a page's or a year; a line with other figures is a row.
-    """
-    places: dict[tuple[str, str, str], list[int]] = {}
-    for one in sentences:
-        line = normalise(_without_edge_numbers(one.text))
-        if not _IS_SENTENCE.search(one.text) and not any(c.isdigit() for c in line):
-            passage = passages[one.passage]
-            key = (passage.origin, passage.document_id, line)
-            places.setdefault(key, []).append(id(one))
-    return {one for found in places.values() if len(found) > 1 for one in found}
-
-
-def _joined(views: Sequence[Mapping[int, int]], index: int, passage_rank: int) -> float:
-    votes = [1 / (RANK_CONSTANT + view[index]) for view in views if index in view]
-    return math.fsum([*votes, 1 / (RANK_CONSTANT + passage_rank)])
-
-
-def _meaning_ranks(
-    question: str,
-    passages: Sequence[Passage],
-    sentences: Sequence[Sentence],
-    words: Mapping[int, int],
-    similarity: Similarity,
-) -> dict[int, int]:
-    """Rank by cosine the sentences that share words or lie where a vector arm hit."""
-    likely = sorted(
-        range(len(sentences)),
-        key=lambda i: (words.get(i, math.inf), not _was_hit(passages, sentences[i]), i),
+def _statement(
+    unit: Unit, units: Sequence[Unit], passages: Sequence[Passage], kind: AnswerKind
+) -> Shown:
+    at = unit.sentence.passage
+    text = passages[at].text
+    quotes = (
+        (*unit.heads, _span(unit))
+        if unit.kind == "row"
+        else _with_neighbours(unit, units, text, kind)
     )
-    by_words = likely[: MEANING_CANDIDATES // 2]
-    hit = [i for i in range(len(sentences)) if _was_hit(passages, sentences[i])]
-    chosen = list(dict.fromkeys([*by_words, *hit, *likely]))[:MEANING_CANDIDATES]
-    cosines = similarity(question, [sentences[i].text for i in chosen])
-    return {chosen[place]: rank for place, rank in ranks(cosines).items()}
+    also = tuple(_elsewhere(unit, units, passages))
+    return Shown(at, _shown(unit, quotes, text), quotes, also, unit.section)
 
 
-def _was_hit(passages: Sequence[Passage], sentence: Sentence) -> bool:
-    passage = passages[sentence.passage]
-    if passage.start is None:
-        return False
-    start, end = passage.start + sentence.start, passage.start + sentence.end
-    return any(
-        match.start is not None
-        and match.end is not None
-        and match.arm.startswith("vectors:")
-        and match.start < end
-        and start < match.end
-        for match in passage.matches
+def _with_neighbours(
+    unit: Unit, units: Sequence[Unit], text: str, kind: AnswerKind
+) -> tuple[Span, ...]:
+    """Return the spans of a sentence and of the sentences that it needs."""
+    at = units.index(unit)
+    spans = [_span(unit)]
+    words = unit.sentence.text
+    following = _beside(units, at, 1, text)
+    if following is not None and _goes_on(words, following.sentence.text, kind):
+        spans.append(_span(following))
+    spans += [_span(item) for item in _items(units, at, text)]
+    before = _beside(units, at, -1, text)
+    if before is not None and (_REFERS_BACK.match(words) or _is_short(words)):
+        spans.append(_span(before))
+    whole = hull(spans)
+    opening = _opening(unit, units, at, text)
+    return (whole,) if opening is None else (_span(opening), whole)
+
+
+def _goes_on(words: str, following: str, kind: AnswerKind) -> bool:
+    """Tell whether the sentence after one says what it leaves open."""
+    if _ASKS.search(words) and _is_short(following):
+        return True
+    return kind in _FIGURES and not holds(kind, words) and holds(kind, following)
+
+
+def _beside(units: Sequence[Unit], at: int, step: int, text: str) -> Unit | None:
+    """Return the sentence before or after one in the same paragraph."""
+    other = at + step
+    if not 0 <= other < len(units) or units[other].kind != "sentence":
+        return None
+    if units[other].sentence.passage != units[at].sentence.passage:
+        return None
+    first, last = sorted((_span(units[at]), _span(units[other])))
+    return None if text.count("\n", first[1], last[0]) >= _MAX_GAP else units[other]
+
+
+def _items(units: Sequence[Unit], at: int, text: str) -> Iterator[Unit]:
+    """Yield the items of a list that a sentence announces."""
+    if not _ANNOUNCES.search(units[at].sentence.text):
+        return
+    for other in units[at + 1 : at + 1 + MAX_ITEMS]:
+        same = other.sentence.passage == units[at].sentence.passage
+        if not same or not _ITEM.match(other.sentence.text):
+            return
+        yield other
+
+
+def _opening(unit: Unit, units: Sequence[Unit], at: int, text: str) -> Unit | None:
+    """Return the first sentence of the article of which this is a later paragraph."""
+    if not _PARAGRAPH.match(unit.sentence.text):
+        return None
+    first = None
+    for other in reversed(units[:at]):
+        if other.sentence.passage != unit.sentence.passage or other.kind != "sentence":
+            break
+        first = other
+    return first
+
+
+def _is_short(text: str) -> bool:
+    if any("\u3040" <= char <= "\u9fff" for char in text):
+        return len(text) < _MIN_CJK_CHARACTERS
+    return len(text.split()) < _MIN_WORDS
+
+
+def _shown(unit: Unit, quotes: Sequence[Span], text: str) -> str:
+    parts = [text[start:end] for start, end in quotes]
+    if unit.kind != "row":
+        return _OWN_MARK.sub("", " … ".join(parts))
+    heads = [" ".join(part.split()) for part in parts[:-1]]
+    row = " ".join(parts[-1].split())
+    paired = _paired(heads, row)
+    return _OWN_MARK.sub("", ": ".join([*heads, row]) if paired is None else paired)
+
+
+def _paired(heads: Sequence[str], row: str) -> str | None:
+    """Return a row with the year of its column before each figure; None: they do not match."""
+    columns = next((head for head in reversed(heads) if len(_YEAR.findall(head)) > 1), None)
+    if columns is None:
+        return None
+    years = _YEAR.findall(columns)
+    words = row.split()
+    count = 0
+    while count < len(words) and _FIGURE.fullmatch(words[-1 - count]):
+        count += 1
+    if count != len(years) or count == len(words):
+        return None
+    figures = " · ".join(f"{year} {word}" for year, word in zip(years, words[-count:], strict=True))
+    unit = " ".join(_YEAR.sub(" ", columns).split())
+    label = " ".join(words[:-count])
+    others = [head for head in heads if head is not columns]
+    return ": ".join([*others, f"{label} ({unit})" if unit else label, figures])
+
+
+def _elsewhere(
+    unit: Unit, units: Sequence[Unit], passages: Sequence[Passage]
+) -> Iterator[tuple[int, Span]]:
+    """Yield where another document says the same words."""
+    words = normalise(unit.sentence.text)
+    seen = {_document(passages[unit.sentence.passage])}
+    for other in units:
+        document = _document(passages[other.sentence.passage])
+        if document not in seen and normalise(other.sentence.text) == words:
+            seen.add(document)
+            yield other.sentence.passage, _span(other)
+
+
+def _document(passage: Passage) -> tuple[str, str]:
+    return passage.origin, passage.document_id or passage.file
+
+
+def _span(unit: Unit) -> Span:
+    return unit.sentence.start, unit.sentence.end
+
+
+def _inside(one: Shown, other: Shown) -> bool:
+    """Tell whether a statement is part of another one that is shown."""
+    return one.passage == other.passage and all(
+        any(start >= first and end <= last for first, last in other.quotes)
+        for start, end in one.quotes
     )
-
-
-def _without_edge_numbers(text: str) -> str:
-    """Return a line without the number (a page's, an item's) that it begins or ends with."""
-    for _ in ("start", "end"):
-        edge = _EDGE_NUMBER.match(text)
-        text = text[edge.end() if edge else 0 :][::-1]
-    return text

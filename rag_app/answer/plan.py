@@ -8,18 +8,14 @@ from typing import Any, Protocol, runtime_checkable
 
 from llama_index.core.schema import NodeWithScore, QueryBundle
 
-from pipelines.text import content_words, search_terms
+from pipelines.text import search_terms
+from rag_app.answer.concepts import concepts_of
+from rag_app.answer.decision import Thresholds, Verdict, decide, verdict
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.refusal import (
-    Scale,
-    Signals,
-    Thresholds,
-    Verdict,
-    decision_of,
-    signals,
-    verdict,
-)
+from rag_app.answer.ranking import FeatureSet, RankedUnit, Similarity, rank_units
 from rag_app.answer.response import Decision
+from rag_app.answer.units import Unit, units_of
+from rag_app.answer.wording import AnswerKind, wording_of
 from rag_app.models.usage import Meter
 from rag_app.passages import Passage, Sentence, passages_of, sentences_of
 from rag_app.session import QuerySession
@@ -70,7 +66,7 @@ class Retrieved:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is known before a sentence is written.
+    """What is read for an answer.
 
     Attributes:
         question: as it was asked.
@@ -78,9 +74,6 @@ class Plan:
         passages: the retrieved nodes, overlaps merged, best first.
         sentences: of these passages.
         weights: IDF weight of each search term of the question.
-        signals: what the verdict rests on.
-        verdict: whether to answer.
-        decision: score and thresholds behind it; ``None`` where nothing was found.
     """
 
     question: str
@@ -88,39 +81,79 @@ class Plan:
     passages: list[Passage]
     sentences: list[Sentence]
     weights: dict[str, float]
-    signals: Signals
-    verdict: Verdict
-    decision: Decision | None
 
     @property
     def meaning_voted(self) -> bool:
         """Whether a vector arm found one of the passages."""
-        return self.signals.cosine is not None
+        return any(m.arm.startswith("vectors:") for p in self.passages for m in p.matches)
 
 
-def make_plan(
-    question: str,
-    found: Retrieved,
-    evidence: Evidence,
-    thresholds: Thresholds,
-    scale: Scale | None = None,
-) -> Plan:
-    """Merge, measure and decide (``scale``: of cosines, as in :func:`signals`)."""
+@dataclass(frozen=True)
+class Judgement:
+    """What is known without a language model.
+
+    Attributes:
+        units: the sentences and rows that the passages hold, in reading order.
+        ranked: those that may be shown, best first.
+        decision: what the verdict rests on.
+        verdict: whether to answer.
+        by: the coefficients that were used.
+        kind: what is asked for.
+    """
+
+    units: Sequence[Unit]
+    ranked: Sequence[RankedUnit]
+    decision: Decision
+    verdict: Verdict
+    by: FeatureSet
+    kind: AnswerKind
+
+
+def make_plan(question: str, found: Retrieved, evidence: Evidence) -> Plan:
+    """Merge what was retrieved, and find its sentences."""
     passages = passages_of(found.nodes)
-    sentences = sentences_of(passages, evidence.sentences)
-    words = set(content_words(question))
-    weights = evidence.idf({*search_terms(question), *words})
-    measured = signals(question, _only(weights, words), passages, sentences, scale)
     return Plan(
         question=question,
         found=found,
         passages=passages,
-        sentences=sentences,
-        weights=_only(weights, set(search_terms(question))),
-        signals=measured,
-        verdict=verdict(question, measured, passages, evidence, thresholds),
-        decision=decision_of(measured, thresholds) if passages else None,
+        sentences=sentences_of(passages, evidence.sentences),
+        weights=evidence.idf(set(search_terms(question))),
     )
+
+
+def judge(
+    plan: Plan,
+    evidence: Evidence,
+    thresholds: Thresholds,
+    similarity: Similarity | None = None,
+) -> Judgement:
+    """Rank the sentences and rows of the passages, and decide.
+
+    Args:
+        plan: what is read.
+        evidence: what else the index knows.
+        thresholds: when a question is answered.
+        similarity: as in :func:`rank_units`.
+    """
+    wording = wording_of(plan.question)
+    units = units_of(plan.passages, plan.sentences, evidence)
+    ranking = rank_units(
+        wording,
+        concepts_of(wording.subject, evidence, _printed(plan.found.glossary)),
+        plan.passages,
+        units,
+        similarity,
+    )
+    decision = decide(ranking, thresholds)
+    judged = verdict(
+        plan.question, decision, plan.passages, evidence, meaning_voted=plan.meaning_voted
+    )
+    return Judgement(units, ranking.units, decision, judged, ranking.by, wording.kind)
+
+
+def _printed(glossary: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+    """Return the terms of glossaries that a question names, with what documents print for them."""
+    return {term.term: tuple(term.prints) for term in glossary if term.sort == "terms"}
 
 
 def retrieved_of(result: Any, question: str, cost: Meter | None = None) -> Retrieved:
@@ -133,7 +166,3 @@ def retrieved_of(result: Any, question: str, cost: Meter | None = None) -> Retri
     degraded = list(getattr(result, "degraded", ()) or ())
     glossary = list(getattr(result, "glossary", ()) or ())
     return Retrieved(list(result.nodes), degraded, queries, glossary, cost)
-
-
-def _only(weights: dict[str, float], terms: set[str]) -> dict[str, float]:
-    return {term: weight for term, weight in weights.items() if term in terms}

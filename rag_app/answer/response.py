@@ -76,7 +76,8 @@ class ClosestPassage:
         page_label: that page's printed label; ``None`` when unknown.
         pages: all pages of its lines.
         heading: of the place in the document (``""`` when unknown).
-        lines: the sentences and rows nearest to the question, in reading order.
+        lines: the sentences and rows nearest to the question, best first.
+        quotes: the words of the document that the lines are made of.
     """
 
     origin: str
@@ -86,7 +87,8 @@ class ClosestPassage:
     page_label: str | None
     pages: list[int]
     heading: str
-    lines: list[Quote]
+    lines: list[str]
+    quotes: list[Quote]
 
 
 @dataclass(frozen=True)
@@ -254,8 +256,9 @@ class Answer(Response):
     ...     answer = index.as_query_engine().query("What is the lead time of the valve?")
     >>> answer.outcome, answer.mode, answer.sentences[0].citations
     ('answered', 'extractive', [1])
-    >>> answer.citations[0].quotes[0].text
-    'Its lead time is twelve weeks from the date of the order.'
+    >>> print(answer.citations[0].quotes[0].text)
+    The valve AX-450 opens at a pressure of 4.2 bar.
+    Its lead time is twelve weeks from the date of the order.
 
     Attributes:
         question: as it was asked.

@@ -53,6 +53,14 @@ class SentenceSimilarity:
         """Return what the cosine would be with the reference model's floor; 1 stays 1."""
         return 1 - (1 - cosine) * (1 - REFERENCE_FLOOR) / max(1 - self.floor, 1e-6)
 
+    def on_reference(self, question: str, sentences: Sequence[str]) -> list[float]:
+        """Return the cosine of each sentence with the question, on the reference scale.
+
+        Raises:
+            EmbeddingError: the model failed.
+        """
+        return [self.on_reference_scale(cosine) for cosine in self(question, sentences)]
+
     def __call__(self, question: str, sentences: Sequence[str]) -> list[float]:
         """Return the cosine of each sentence with the question.
 

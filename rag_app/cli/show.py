@@ -19,7 +19,7 @@ def answer_text(out: Output, answer: Mapping[str, Any]) -> None:
             heading = f": {one_line(passage['heading'])}" if passage["heading"] else ""
             out.text(f"{place(passage)}{heading}", style="bold")
             for line in passage["lines"]:
-                out.text(_quote(line), indent=4)
+                out.text(f"“{one_line(line)}”", indent=4)
         unread_pages(out, answer["unread_pages"])
     elif answer["outcome"] != "answered":
         out.text(answer["answer"])

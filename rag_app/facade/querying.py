@@ -12,6 +12,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.vector_stores.types import MetadataFilters
 
 from pipelines.errors import ConfigError
+from rag_app.answer.decision import Thresholds
 from rag_app.answer.engine import CitedQueryEngine
 from rag_app.answer.limits import TokenLimits
 from rag_app.answer.prompts import PromptsSource, load_prompts, prompts_of
@@ -176,6 +177,7 @@ def make_engine(
         embed_model=opened.embed_model if retriever.strategy.needs_vectors else None,
         streaming=streaming,
         prompts=prompts_of(prompts, below=load_prompts(settings.prompts)),
+        thresholds=Thresholds(settings.answer_from, settings.closest_from),
         limits=TokenLimits(answer_tokens=settings.llm_max_tokens),
         callback_manager=callback_manager,
     )

@@ -169,6 +169,8 @@ VALUES = {
     "llm_timeout": "7.0",
     "llm_total_timeout": "7.0",
     "llm_max_tokens": "7",
+    "answer_from": "0.7",
+    "closest_from": "0.3",
     "prompts": '"p.toml"',
     "cache_dir": '"cache"',
     "cache_limit_mb": "7",

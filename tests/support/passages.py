@@ -78,6 +78,7 @@ class FixedEvidence:
         self._languages = list(languages)
         self._multilingual = multilingual
         self.unread: list[UnreadPages] = []
+        self.running: frozenset[str] = frozenset()
 
     def pages(self, passage: Passage) -> list[Page]:
         start, end = passage.start or 0, passage.end or 0
@@ -93,6 +94,12 @@ class FixedEvidence:
 
     def idf(self, terms: Collection[str]) -> dict[str, float]:
         return dict.fromkeys(terms, 1.0)
+
+    def frequencies(self, terms: Collection[str]) -> tuple[int, dict[str, int]]:
+        return 0, dict.fromkeys(terms, 0)
+
+    def margins(self, passage: Passage) -> frozenset[str]:
+        return self.running
 
     def scripts(self) -> Mapping[str, int]:
         return self._scripts

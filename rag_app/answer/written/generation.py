@@ -13,7 +13,6 @@ from pipelines.text import content_words, sentence_spans
 from rag_app.answer import compose
 from rag_app.answer.citations import CitationBook
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.extractive import rank_sentences
 from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts
@@ -28,6 +27,7 @@ from rag_app.answer.written.marks import (
     sentences_with_marks,
     without_marks,
 )
+from rag_app.answer.written.order import rank_sentences
 from rag_app.answer.written.refusals import says_no_answer
 from rag_app.answer.written.request import build_request
 from rag_app.answer.written.statements import statements_of

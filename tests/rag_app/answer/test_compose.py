@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rag_app.answer import compose
-from rag_app.answer.extractive import RankedSentence
+from rag_app.answer.extractive import Shown
 from rag_app.answer.prompts import load_prompts
 from rag_app.answer.response import UnreadPages
 from rag_app.passages import passages_of, sentences_of
@@ -40,20 +40,26 @@ def test_only_a_few_files_with_unread_pages_are_named(evidence):
     assert "…" in text
 
 
-def test_the_closest_passage_has_the_page_of_its_best_line_and_lines_in_reading_order(
-    passages, evidence
-):
-    first, second = sentences_of(passages)
+def shown(passages):
+    """The sentences of the passages, as they stand."""
+    return [
+        Shown(one.passage, one.text, ((one.start, one.end),), section="Plants")
+        for one in sentences_of(passages)
+    ]
+
+
+def test_the_closest_passage_has_the_page_of_its_best_line_which_comes_first(passages, evidence):
+    first, second = shown(passages)
     answer = compose.closest("Who?", passages, [[second, first]], evidence, MESSAGES)
     (near,) = answer.closest
     assert (answer.outcome, near.page, near.pages, near.heading) == ("closest", 2, [1, 2], "Plants")
-    assert [line.text for line in near.lines] == [ONE, TWO]
+    assert near.lines == [quote.text for quote in near.quotes] == [TWO, ONE]
+    assert all(quote.verified for quote in near.quotes)
     assert "report.pdf, p. 2: Plants" in answer.response
 
 
 def test_each_sentence_is_cited_by_its_page_and_quoted(passages, evidence):
-    best = [RankedSentence(sentence, 1.0) for sentence in sentences_of(passages)]
-    answer = compose.extractive("When?", passages, best, evidence)
+    answer = compose.extractive("When?", passages, shown(passages), evidence)
     assert answer.response == f"{ONE} [1]\n{TWO} [2]"
     assert [one.support for one in answer.sentences] == ["quoted", "quoted"]
     assert [citation.page for citation in answer.citations] == [1, 2]
@@ -62,8 +68,7 @@ def test_each_sentence_is_cited_by_its_page_and_quoted(passages, evidence):
 
 def test_a_sentence_that_is_not_on_its_page_is_marked(passages):
     evidence = evidence_of(ONE, TWO, raw=["Another text.", TWO])
-    best = [RankedSentence(sentence, 1.0) for sentence in sentences_of(passages)]
-    answer = compose.extractive("When?", passages, best, evidence)
+    answer = compose.extractive("When?", passages, shown(passages), evidence)
     assert [one.support for one in answer.sentences] == ["unsupported", "quoted"]
 
 

@@ -86,7 +86,7 @@ def test_without_a_store_nothing_is_claimed():
 def test_an_answer_out_of_an_index_is_verified(index):
     answer = index.as_query_engine().query("How many pumps did the plant in Kobe make in 2019?")
     assert answer.outcome == "answered"
-    assert "It made 4,200 pumps in 2019." in [s.text for s in answer.sentences]
+    assert any("It made 4,200 pumps in 2019." in s.text for s in answer.sentences)
     assert all(s.verified for s in answer.sentences)
     assert answer.citations[0].file == "plant.txt"
     assert answer.citations[0].page is None

@@ -1,111 +1,115 @@
+"""What of the ranked sentences is shown, and how."""
+
 from __future__ import annotations
 
 import pytest
 
-from rag_app.answer import extractive
-from rag_app.answer.extractive import _without_edge_numbers, rank_sentences
+from rag_app.answer.extractive import best_statements, closest_lines
+from rag_app.answer.ranking import RankedUnit
+from rag_app.answer.units import units_of
 from rag_app.passages import passages_of, sentences_of
-from tests.support.growth import MAX_GROWTH, growth
-from tests.support.passages import node
+from tests.support.passages import FixedEvidence, node
 
 
-def ranked(question, nodes, weights, similarity=None):
-    passages = passages_of(nodes)
-    scored = rank_sentences(question, passages, sentences_of(passages), weights, similarity)
-    return [one.sentence.text for one in scored]
+def shown(best, *texts, kind="any", most=3):
+    """The statements, where these texts (best first) are the best sentences of the passages."""
+    passages = passages_of([node(text, document=str(n)) for n, text in enumerate(texts)])
+    units = units_of(passages, sentences_of(passages), FixedEvidence())
+    found = [next(unit for unit in units if text in unit.sentence.text) for text in best]
+    ranked = [RankedUnit(unit, 0.9, None) for unit in found]
+    return best_statements(ranked, units, passages, kind, most)
 
 
-def test_the_sentence_with_the_questions_rare_words_comes_first():
-    nodes = [node("Pumps are blue. The pump in Kobe weighs 12 kg. All is well.")]
-    assert ranked("pump Kobe", nodes, {"pump": 0.1, "kobe": 3.0})[0].startswith("The pump in Kobe")
+def test_a_row_comes_with_its_caption_and_a_year_before_each_figure():
+    table = "Table 4. Fuel\nMeasure 2025 2024\nWaste (tonnes) 388 402\nOil spills 1 0"
+    (one,) = shown(["Oil spills"], table)
+    assert one.text == "Table 4. Fuel: Oil spills (Measure): 2025 1 · 2024 0"
+    assert len(one.quotes) == 3
 
 
-def test_a_better_passage_decides_between_equal_sentences():
-    nodes = [node("The pump is old.", document="a"), node("The pump is old!", document="b")]
-    assert ranked("pump", nodes, {"pump": 1.0})[0] == "The pump is old."
-
-
-def test_meaning_finds_what_words_do_not():
-    matched = [{"arm": "vectors:child-128", "score": 0.9, "start": 0, "end": 15}]
-    nodes = [node("It weighs 12 kg. The mass is known.", matched=matched)]
-
-    def similarity(_, sentences):
-        return [float("weighs" in text) for text in sentences]
-
-    assert ranked("heaviness", nodes, {}, similarity)[0] == "It weighs 12 kg."
-
-
-def test_without_words_and_model_the_hit_decides():
-    text = "First things first. It weighs 12 kg."
-    start = text.index("It")
-    matched = [{"arm": "vectors:child-128", "score": 0.9, "start": start, "end": len(text)}]
-    assert ranked("heaviness", [node(text, matched=matched)], {}) == ["It weighs 12 kg."]
-
-
-def test_where_nothing_is_known_all_come_in_order():
-    assert ranked("x", [node("One here. Two here.")], {}) == ["One here.", "Two here."]
-
-
-def test_only_likely_sentences_are_embedded(monkeypatch):
-    monkeypatch.setattr(extractive, "MEANING_CANDIDATES", 4)
-    asked = []
-
-    def similarity(_, sentences):
-        asked.extend(sentences)
-        return [0.5] * len(sentences)
-
-    text = " ".join(f"Number {n} is here." for n in range(30))
-    ranked("pump", [node(text)], {"pump": 1.0}, similarity)
-    assert len(asked) == 4
-
-
-def test_a_japanese_sentence_is_found_by_its_words():
-    """Case 2, for sentences."""
-    nodes = [node("京都は古い。東京は日本の首都です。大阪は大きい。")]
-    weights = {"日本": 2.0, "首都": 2.0}
-    assert ranked("日本の首都", nodes, weights)[0] == "東京は日本の首都です。"
-
-
-def test_a_heading_that_only_repeats_the_question_is_not_quoted():
-    nodes = [node("The pump in Kobe\n\nIt weighs 12 kg and its pump wheel is of brass.")]
-    weights = {"pump": 1.0, "kobe": 3.0}
-    assert ranked("the pump in Kobe", nodes, weights)[0].startswith("It weighs 12 kg")
-
-
-def test_a_sentence_that_stands_twice_is_quoted_once():
-    nodes = [node("The pump is old.", document="a"), node("The pump is old.", document="b")]
-    assert ranked("pump", nodes, {"pump": 1.0}) == ["The pump is old."]
-
-
-def test_further_sentences_are_shown_only_when_nearly_as_good():
-    def scored(score):
-        return extractive.RankedSentence(sentence=None, score=score)
-
-    best = extractive.best_sentences([scored(0.5), scored(0.4), scored(0.3)], 3)
-    assert [one.score for one in best] == [0.5, 0.4]
-
-
-def test_a_running_head_is_not_quoted():
-    first = node("Marrowby Ferries annual report 2025\n\nThe fleet sailed.", start=0)
-    second = node("Marrowby Ferries annual report 2025\n\nTickets cost more.", start=100)
-    texts = ranked("What did Marrowby Ferries report?", [first, second], {"ferri": 9.0})
-    assert texts == ["The fleet sailed.", "Tickets cost more."]
-
-
-def test_a_row_that_stands_twice_is_quoted():
-    row = "Total revenue 5,854 4,795"
-    first = node(f"{row}\nThe fleet sailed.", start=0)
-    second = node(f"{row}\nTickets cost more.", start=100)
-    assert ranked("What was revenue?", [first, second], {"revenu": 9.0})[0] == row
-
-
-def test_edge_numbers_are_taken_off_in_linear_time():
-    assert growth(_without_edge_numbers, lambda size: "." * size + "x", 10_000) < MAX_GROWTH
+def test_a_row_whose_figures_match_no_years_comes_with_its_heads_as_they_stand():
+    table = "Table 3. Staff\nGroup 2025 2024 Leavers\nDeck 171 158 12\nEngine room 62 59 5"
+    (one,) = shown(["Engine room"], table)
+    assert one.text == "Table 3. Staff: Group 2025 2024 Leavers: Engine room 62 59 5"
 
 
 @pytest.mark.parametrize(
-    ("line", "kept"),
-    [("12. Report", "Report"), ("Report – 3 ", "Report"), ("12345", "12345"), ("a1", "a1")],
+    ("text", "best", "whole"),
+    [
+        (
+            "We like it. We are asked whether the company is for sale. It is not. So we go on.",
+            "for sale",
+            "We are asked whether the company is for sale. It is not.",
+        ),
+        (
+            "The linkspan was opened in July. It cost more than seven million pounds.",
+            "It cost",
+            "The linkspan was opened in July. It cost more than seven million pounds.",
+        ),
+        (
+            "The pump is blue. The valve of the pump is red and heavy.",
+            "valve",
+            "The valve of the pump is red and heavy.",
+        ),
+    ],
 )
-def test_a_number_at_an_edge_of_a_line_is_taken_off(line, kept):
-    assert _without_edge_numbers(line) == kept
+def test_a_sentence_comes_with_the_neighbour_that_it_needs(text, best, whole):
+    (one,) = shown([best], text)
+    assert one.text == whole
+
+
+def test_a_sentence_without_what_is_asked_for_comes_with_the_next_that_has_it():
+    text = "Bulky waste is taken away for a fee. A voucher of £6 for each piece is needed."
+    (one,) = shown(["Bulky"], text, kind="amount")
+    assert one.text == text
+    (one,) = shown(["Bulky"], text, kind="person")
+    assert one.text == "Bulky waste is taken away for a fee."
+
+
+def test_a_later_paragraph_of_an_article_comes_with_the_first():
+    text = (
+        "第９条（在宅勤務）\n入社後６か月を経過した者は、週に２日まで自宅で勤務することができる。\n"
+        "２　在宅勤務をした日には、補助として、１日につき３５０円を支給する。"
+    )
+    (one,) = shown(["３５０円"], text)
+    assert one.text.startswith("入社後６か月")
+    assert "３５０円" in one.text
+
+
+def test_statements_stand_in_the_order_of_their_document():
+    text = "The pump is blue in colour. The valve is red. The tank is green and wide."
+    assert [one.text for one in shown(["green", "blue"], text)] == [
+        "The pump is blue in colour.",
+        "The tank is green and wide.",
+    ]
+
+
+def test_a_sentence_that_another_statement_holds_is_not_shown_twice():
+    text = "The valve opens at a pressure of 4.2 bar. Its lead time is twelve whole weeks."
+    (one,) = shown(["opens", "lead time"], text)
+    assert one.text == text
+
+
+def test_what_another_document_says_in_the_same_words_is_cited_there_too():
+    (one,) = shown(["weighs"], "The pump weighs 12 kg in all.", "The pump weighs 12 kg in all.")
+    assert [passage for passage, _ in one.also] == [1]
+
+
+def test_reference_marks_of_a_document_are_not_shown_as_ours():
+    (one,) = shown(["measured"], "It was longer, as measured in [2], than the other pump was.")
+    assert one.text == "It was longer, as measured in, than the other pump was."
+
+
+def test_what_is_much_worse_than_the_best_is_not_shown():
+    passages = passages_of([node("The pump is blue in colour. The valve is red and heavy.")])
+    units = units_of(passages, sentences_of(passages), FixedEvidence())
+    ranked = [RankedUnit(units[0], 0.9, None), RankedUnit(units[1], 0.3, None)]
+    assert len(best_statements(ranked, units, passages, "any", 3)) == 1
+
+
+def test_the_closest_lines_are_those_of_three_passages_at_most():
+    texts = [f"The pump number {n} is blue. It is old and heavy. So it is." for n in range(5)]
+    passages = passages_of([node(text, document=text) for text in texts])
+    units = units_of(passages, sentences_of(passages), FixedEvidence())
+    groups = closest_lines([RankedUnit(unit, 0.2, None) for unit in units], units, passages, "any")
+    assert [len(group) for group in groups] == [2, 2, 2]

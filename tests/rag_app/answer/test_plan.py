@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rag_app.answer.plan import Retrieved, make_plan, retrieved_of
-from rag_app.answer.refusal import Thresholds
+from rag_app.answer.decision import Thresholds
+from rag_app.answer.plan import Retrieved, judge, make_plan, retrieved_of
 from rag_app.models.usage import Meter
 from tests.support.passages import evidence_of, node
 
@@ -16,7 +16,12 @@ MATCH = {"arm": "vectors:child-128", "score": 0.7, "start": 0, "end": 20}
 
 
 def planned(question, *nodes):
-    return make_plan(question, Retrieved(list(nodes)), evidence_of(TEXT), Thresholds())
+    return make_plan(question, Retrieved(list(nodes)), evidence_of(TEXT))
+
+
+def score(question, *nodes):
+    evidence = evidence_of(TEXT)
+    return judge(planned(question, *nodes), evidence, Thresholds()).decision.score
 
 
 def test_overlapping_passages_are_merged_and_cut_into_sentences():
@@ -31,18 +36,26 @@ def test_meaning_votes_where_a_vector_arm_found_a_passage(matched, voted):
     assert planned("When was it?", node(TEXT, matched=matched)).meaning_voted == voted
 
 
-def test_without_passages_there_is_no_decision():
-    assert planned("When?").decision is None
-    decision = planned("When was the plant opened?", node(TEXT)).decision
-    assert decision.score > 0
+def test_without_passages_the_score_is_0():
+    assert score("When?") == 0
+    assert score("When was the plant opened?", node(TEXT)) > 0
 
 
 def test_an_answerable_question_scores_higher_than_another_one():
-    scores = [
-        planned(question, node(TEXT)).decision.score
-        for question in ("How many pumps were made in 2019?", "Who conducted the orchestra?")
-    ]
-    assert scores[0] > scores[1]
+    answerable = score("How many pumps were made in 2019?", node(TEXT))
+    assert answerable > 2 * score("Who conducted the orchestra?", node(TEXT))
+
+
+def test_what_documents_print_for_a_term_of_a_glossary_says_it():
+    question, text = "What was the capex?", "Purchases of property and plant were 12 million."
+    term = SimpleNamespace(term="capex", sort="terms", prints=("purchases of property and plant",))
+    scores = []
+    for glossary in ([], [term]):
+        found = Retrieved([node(text)], glossary=glossary)
+        evidence = evidence_of(text)
+        judged = judge(make_plan(question, found, evidence), evidence, Thresholds())
+        scores.append(judged.decision.score)
+    assert scores[1] > 2 * scores[0]
 
 
 def test_results_of_any_retriever_are_taken():

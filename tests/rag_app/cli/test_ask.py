@@ -41,8 +41,10 @@ def test_json_has_the_documented_shape(rag, index):
 def test_text_has_marks_place_quote_and_label(rag, index):
     done = rag("ask", LEAD_TIME)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Its lead time is twelve weeks from the date of the order. [1]\n")
-    assert "\n[1] valve.pdf, page 2 (1)\n    “Its lead time is twelve weeks" in done.out
+    # "Its" is the valve of the sentence before.
+    assert done.out.startswith("The valve AX-450 opens at a pressure of 4.2 bar. Its lead time is")
+    assert "twelve weeks from the date of the order. [1]\n" in done.out
+    assert "\n[1] valve.pdf, page 2 (1)\n    “The valve AX-450 opens at" in done.out
     assert done.out.endswith("extractive: sentences of the documents as they stand\n")
 
 

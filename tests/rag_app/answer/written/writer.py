@@ -13,7 +13,6 @@ from llama_index.core.base.llms.types import (
 from llama_index.core.llms import CustomLLM
 
 from rag_app.answer.plan import Plan, Retrieved, make_plan
-from rag_app.answer.refusal import Thresholds
 from tests.support.passages import FixedEvidence, evidence_of, node
 
 PAGES = ("The plant in Kobe was opened in 1998.", "It made 4,200 pumps in 2019.")
@@ -59,4 +58,4 @@ def planned(*pages: str, question: str = QUESTION) -> tuple[Plan, FixedEvidence]
         nodes.append(node(text, start=start, pages=[number]))
         start += len(text) + 1
     evidence = evidence_of(*pages)
-    return make_plan(question, Retrieved(nodes), evidence, Thresholds()), evidence
+    return make_plan(question, Retrieved(nodes), evidence), evidence
