@@ -145,7 +145,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"without the set {CLAIMS}: {reason}")
     results: dict[str, Any] = {
         "command": "RAG_EVAL_DATA=… python -m benchmarks.statements",
-        # What the checks of before 2026-12 made of them: any number of a passage would do.
+        # What earlier checks made of them, for which any number of a passage would do.
         "before": json.loads(FILE.read_text(encoding="utf-8"))["before"],
         "sets": {},
     }

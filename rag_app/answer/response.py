@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from llama_index.core.base.response.schema import Response
 
+from rag_app.answer.html import html_of
+
 Outcome = Literal["answered", "closest", "refused", "other_language"]
 Mode = Literal["extractive", "llm"]
 Support = Literal["quoted", "supported", "unsupported"]
@@ -313,6 +315,9 @@ class Answer(Response):
             f"<Answer {text!r}: {self.outcome}, {self.mode}, {len(self.citations)} citations, "
             f"{verified} of {len(self.sentences)} sentences verified>"
         )
+
+    def _repr_html_(self) -> str:
+        return html_of(self)
 
     @property
     def context(self) -> ContextReport | None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
 from rag_app.answer.response import AnswerSentence, CitedQuote, Support
-from rag_app.answer.written.comparison import Claim, Finding, Source, compare
+from rag_app.answer.written.comparison import Claim, ClaimCheck, SentPassage, compare
 from rag_app.answer.written.evidence_units import EvidenceUnit
 from rag_app.answer.written.marks import MarkedSentence
 from rag_app.answer.written.names import tokens
@@ -34,7 +34,7 @@ class SentenceChecker:
 
     def __init__(
         self,
-        sent: Sequence[Source],
+        sent: Sequence[SentPassage],
         book: CitationBook,
         weights: Mapping[str, float],
         question: str,
@@ -70,7 +70,7 @@ class SentenceChecker:
             sentence.text, numbers, support, distinct, [*notes, *finding.notes], evidence
         )
 
-    def _searched(self, claim: Claim, nearby: Sequence[int]) -> Finding:
+    def _searched(self, claim: Claim, nearby: Sequence[int]) -> ClaimCheck:
         """Return the finding of the passage that holds an uncited statement best.
 
         The passages that its neighbours cite are asked first, then each of the others.
@@ -79,13 +79,13 @@ class SentenceChecker:
         if around and not (finding := compare(claim, around)).problems:
             return finding
         alone = [compare(claim, [source]) for source in self._sent]
-        best = min(alone, key=lambda one: len(one.problems), default=Finding())
-        return best if not best.problems else Finding(problems=best.problems)
+        best = min(alone, key=lambda one: len(one.problems), default=ClaimCheck())
+        return best if not best.problems else ClaimCheck(problems=best.problems)
 
     def _number(self, sent: int) -> int:
         return self._book.number_of(self._sent[sent - 1].passage)
 
-    def _shown(self, finding: Finding) -> list[CitedQuote]:
+    def _shown(self, finding: ClaimCheck) -> list[CitedQuote]:
         """Record the evidence as quotes of its citations, rows with their heads."""
         shown: list[CitedQuote] = []
         for source, unit in finding.evidence:

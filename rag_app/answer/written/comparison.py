@@ -23,7 +23,7 @@ from rag_app.answer.written.evidence_units import EvidenceUnit, evidence_units
 from rag_app.answer.written.names import Name, stands_in, tokens
 from rag_app.answer.written.quantities import Quantity, prepared, same
 from rag_app.answer.written.segments import (
-    Segment,
+    Clause,
     pieces_of,
     segments_of,
     stems,
@@ -81,7 +81,7 @@ _EARNED = {_UP: "a gain", _DOWN: "a loss"}
 
 
 @dataclass(frozen=True)
-class Source:
+class SentPassage:
     """One passage as it was sent, ready to be compared with.
 
     Attributes:
@@ -168,7 +168,7 @@ class Claim:
         return prepared(self.text)
 
     @cached_property
-    def segments(self) -> list[Segment]:
+    def segments(self) -> list[Clause]:
         """Its stretches, with the facts of each."""
         return segments_of(self.prepared)
 
@@ -208,16 +208,16 @@ class Place:
     ``quantity`` is the number that stands there, ``said`` the one of the statement.
     """
 
-    source: Source
+    source: SentPassage
     unit: EvidenceUnit
-    segment: Segment
+    segment: Clause
     near: float = 0.0
     quantity: Quantity | None = None
     said: Quantity | None = None
 
 
 @dataclass
-class Finding:
+class ClaimCheck:
     """What became of a statement.
 
     Attributes:
@@ -229,22 +229,22 @@ class Finding:
 
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    evidence: list[tuple[Source, EvidenceUnit]] = field(default_factory=list)
+    evidence: list[tuple[SentPassage, EvidenceUnit]] = field(default_factory=list)
     quoted: bool = False
 
 
-def compare(claim: Claim, sources: Sequence[Source]) -> Finding:
+def compare(claim: Claim, sources: Sequence[SentPassage]) -> ClaimCheck:
     """Return what a statement's facts rest on in its sources, and which do not stand there."""
     return _Comparison(claim, sources).finding()
 
 
 class _Comparison:
-    def __init__(self, claim: Claim, sources: Sequence[Source]) -> None:
+    def __init__(self, claim: Claim, sources: Sequence[SentPassage]) -> None:
         self._claim = claim
         self._sources = sources
         self._placed: list[Place] = []
         self._segment_places: dict[int, list[Place]] = {}
-        self._finding = Finding()
+        self._finding = ClaimCheck()
         self._all = [
             Place(source, unit, segment)
             for source in sources
@@ -253,9 +253,9 @@ class _Comparison:
         ]
         self._foreign = _is_foreign(claim, sources)
         self._checked = 0
-        self._computed_in: list[Segment] = []
+        self._computed_in: list[Clause] = []
 
-    def finding(self) -> Finding:
+    def finding(self) -> ClaimCheck:
         found = self._finding
         found.quoted = self._verbatim()
         self._facts()
@@ -273,7 +273,7 @@ class _Comparison:
     # The facts: numbers, dates, names.
 
     def _facts(self) -> None:
-        unplaced: list[tuple[Segment, Quantity]] = []
+        unplaced: list[tuple[Clause, Quantity]] = []
         for number, segment in enumerate(self._claim.segments):
             places = self._segment_places.setdefault(number, [])
             for quantity in segment.quantities:
@@ -294,7 +294,7 @@ class _Comparison:
             self._computed(segment, quantity)
         self._weekdays()
 
-    def _quantity(self, segment: Segment, said: Quantity, taken: Sequence[Place]) -> Place | None:
+    def _quantity(self, segment: Clause, said: Quantity, taken: Sequence[Place]) -> Place | None:
         """Return where a number stands; None, with nothing said yet, where it does not."""
         found = [
             self._at(segment, place, there)
@@ -324,13 +324,13 @@ class _Comparison:
         ]
         return len(others) > 1 and arithmetic.computed(said, others) is not None
 
-    def _at(self, segment: Segment, place: Place, there: Quantity | None) -> Place:
+    def _at(self, segment: Clause, place: Place, there: Quantity | None) -> Place:
         keys = self._keys(segment)
         near = self._local(keys, place) + 0.5 * self._whole(keys, place)
         near += 0.25 * self._claim.share(self._claim.words, place.unit.words | place.unit.context)
         return Place(place.source, place.unit, place.segment, near, there)
 
-    def _rival(self, segment: Segment, best: Place, said: Quantity) -> Place | None:
+    def _rival(self, segment: Clause, best: Place, said: Quantity) -> Place | None:
         """Return a stretch that speaks more closely of the same, with another number."""
         keys = self._keys(segment)
         local, whole = self._local(keys, best), self._whole(keys, best)
@@ -361,14 +361,14 @@ class _Comparison:
         return None
 
     def _competes(
-        self, segment: Segment, said: Quantity, there: Quantity | None, other: Quantity
+        self, segment: Clause, said: Quantity, there: Quantity | None, other: Quantity
     ) -> bool:
         if there is None or _stands(said, other, None):
             return False
         alike = there.dimension == other.dimension or {there.dimension, other.dimension} <= MONEY
         return alike and not any(same(one, other) for one in segment.quantities)
 
-    def _keys(self, segment: Segment) -> dict[str, float]:
+    def _keys(self, segment: Clause) -> dict[str, float]:
         words = segment.words & self._claim.words or self._claim.subject
         keys = self._claim.weighted(words)
         return keys | dict.fromkeys(_year_keys(segment), YEAR_WEIGHT)
@@ -385,7 +385,7 @@ class _Comparison:
         context = place.unit.context if refers else frozenset[str]()
         return share(keys, {*place.unit.words, *context, *years})
 
-    def _date(self, segment: Segment, said: Date) -> Place | None:
+    def _date(self, segment: Clause, said: Date) -> Place | None:
         self._checked += 1
         found = [
             self._at(segment, place, None)
@@ -407,7 +407,7 @@ class _Comparison:
             return True
         return any(there.says(said) for one in self._sources for there in dates(one.prepared))
 
-    def _other_date(self, segment: Segment, best: Place, said: Date) -> bool:
+    def _other_date(self, segment: Clause, best: Place, said: Date) -> bool:
         keys = self._claim.weighted(segment.words & self._claim.words or self._claim.words)
         local = self._local(keys, best)
         whole = self._whole(keys, best)
@@ -433,7 +433,7 @@ class _Comparison:
             if day not in there:
                 self._problem(f"{word} does not stand in what it cites")
 
-    def _name(self, segment: Segment, said: Name) -> Place | None:
+    def _name(self, segment: Clause, said: Name) -> Place | None:
         if not any(self._could_hold(source, said) for source in self._sources):
             return None
         self._checked += 1
@@ -452,11 +452,11 @@ class _Comparison:
             self._problem(f"{said.text} stands there for something else: {_shown(best)}")
         return best
 
-    def _could_hold(self, source: Source, said: Name) -> bool:
+    def _could_hold(self, source: SentPassage, said: Name) -> bool:
         """Tell whether a source is in the letters of a name."""
         return source.language[0] == script_of(said.text) or said.text in source.prepared
 
-    def _other_name(self, segment: Segment, found: Sequence[Place], said: Name) -> bool:
+    def _other_name(self, segment: Clause, found: Sequence[Place], said: Name) -> bool:
         """Tell whether what is said of a name is said there of another one."""
         if set(said.tokens) & self._claim.known_names:
             return False
@@ -476,7 +476,7 @@ class _Comparison:
             and any(set(name.tokens) - own for name in place.segment.names)
         )
 
-    def _computed(self, segment: Segment, said: Quantity) -> None:
+    def _computed(self, segment: Clause, said: Quantity) -> None:
         """Note how a number that stands nowhere follows from others, or that it does not."""
         own = [place.quantity for place in self._placed if place.quantity is not None]
         marked = [date for one in self._claim.segments for date in one.dates]
@@ -495,7 +495,7 @@ class _Comparison:
             self._finding.notes.append(f"computed: {how}")
             self._computed_in.append(segment)
 
-    def _candidates(self, segment: Segment) -> list[Place]:
+    def _candidates(self, segment: Clause) -> list[Place]:
         """Return the units that a number may be computed in: those of its words, the best two."""
         keys = self._keys(segment)
         units = {id(place.unit): self._at(segment, place, None) for place in self._all}
@@ -564,7 +564,7 @@ class _Comparison:
         self._denials()
         self._conditions()
 
-    def _direction(self, segment: Segment, places: Sequence[Place]) -> None:
+    def _direction(self, segment: Clause, places: Sequence[Place]) -> None:
         said = segment.directions
         if len(said) != 1 or segment.denied:
             return
@@ -603,7 +603,7 @@ class _Comparison:
             for one, other in permutations(found, 2)
         )
 
-    def _gain(self, segment: Segment, places: Sequence[Place]) -> None:
+    def _gain(self, segment: Clause, places: Sequence[Place]) -> None:
         said = segment.gains
         nearest = self._nearest(segment, places)
         if len(said) != 1 or nearest is None or segment.denied:
@@ -615,7 +615,7 @@ class _Comparison:
                 f"it says {_EARNED[one]}, what it cites says {_EARNED[other]}: {_shown(nearest)}"
             )
 
-    def _nearest(self, segment: Segment, places: Sequence[Place]) -> Place | None:
+    def _nearest(self, segment: Clause, places: Sequence[Place]) -> Place | None:
         """Return the stretch of the evidence that a part of the statement rests on."""
         numbered = [place for place in places if place.quantity is not None]
         if numbered:
@@ -834,7 +834,7 @@ def _of_a_kind(there: Quantity | None, other: Quantity) -> bool:
     return there.noun == other.noun
 
 
-def _year_keys(segment: Segment) -> set[str]:
+def _year_keys(segment: Clause) -> set[str]:
     return {f"year {date.year}" for date in segment.dates if date.year is not None}
 
 
@@ -850,7 +850,7 @@ def _contradicts(there: str, said: str) -> bool:
     return False
 
 
-def _names(segment: Segment, said: Name) -> bool:
+def _names(segment: Clause, said: Name) -> bool:
     there = {token for name in segment.names for token in name.tokens}
     last = said.tokens[-1]
     return last in there or (len(said.tokens) == 1 and said.text in segment.text)
@@ -860,7 +860,7 @@ def _stems(names: Iterable[str]) -> frozenset[str]:
     return words_of(" ".join(names))
 
 
-def _number_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:
+def _number_direction(unit: EvidenceUnit, segment: Clause) -> frozenset[int]:
     """Return which way the numbers of a unit go, by its columns or by a year in brackets."""
     if unit.is_row or not compared_years(unit.text):
         return _row_direction(unit, segment)
@@ -875,7 +875,7 @@ def _number_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:
     return frozenset(found)
 
 
-def _row_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:
+def _row_direction(unit: EvidenceUnit, segment: Clause) -> frozenset[int]:
     """Return which way the values of a row go from its earliest year to its latest."""
     if not unit.is_row:
         return frozenset()
@@ -893,7 +893,7 @@ def _row_direction(unit: EvidenceUnit, segment: Segment) -> frozenset[int]:
     return frozenset(((after > before) - (after < before),))
 
 
-def _units_at(source: Source, start: int, end: int) -> list[Place]:
+def _units_at(source: SentPassage, start: int, end: int) -> list[Place]:
     """Return the units that hold a stretch of a source's squashed text."""
     places, at = [], len(squashed(source.label))
     for unit in source.units:
@@ -908,7 +908,7 @@ def _units_at(source: Source, start: int, end: int) -> list[Place]:
     return places
 
 
-def _is_foreign(claim: Claim, sources: Sequence[Source]) -> bool:
+def _is_foreign(claim: Claim, sources: Sequence[SentPassage]) -> bool:
     """Tell whether a statement is in another language than all its sources."""
     script, language = script_of(claim.text), language_name(claim.text)
     if script == "none":
@@ -920,7 +920,7 @@ def _is_foreign(claim: Claim, sources: Sequence[Source]) -> bool:
     return True
 
 
-def _alike(claim: Claim, source: Source, language: str) -> bool:
+def _alike(claim: Claim, source: SentPassage, language: str) -> bool:
     if language in (source.language[1], "a language in Latin script"):
         return True
     named = _stems(token for one in claim.segments for name in one.names for token in name.tokens)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from rag_app.answer.written.dates import Date, dates
 from rag_app.answer.written.names import Name, names
 from rag_app.answer.written.quantities import Quantity, prepared, quantities
-from rag_app.answer.written.segments import Segment, segments_of, words_of
+from rag_app.answer.written.segments import Clause, segments_of, words_of
 from rag_app.answer.written.units import (
     NO_UNIT,
     PERCENT,
@@ -89,7 +89,7 @@ class EvidenceUnit:
 
     sentence: Sentence
     text: str
-    segments: tuple[Segment, ...]
+    segments: tuple[Clause, ...]
     words: frozenset[str]
     context: frozenset[str]
     is_row: bool = False
@@ -121,7 +121,7 @@ class _Scale:
 
 def evidence_units(sentences: Sequence[Sentence]) -> list[EvidenceUnit]:
     """Return the units of a passage's sentences, in order; each line is looked at once."""
-    made = list(_Reader().units(sentences))
+    made = list(_UnitReader().units(sentences))
     following = [*made[1:], None][: len(made)]
     return [
         replace(unit, reply=after.text) if after is not None and _replies(after) else unit
@@ -134,7 +134,7 @@ def _replies(unit: EvidenceUnit) -> bool:
     return not unit.is_row and not unit.words and len(unit.text.split()) <= MAX_REPLY_WORDS
 
 
-class _Reader:
+class _UnitReader:
     """Reads a passage line by line and remembers the table that it is in."""
 
     def __init__(self) -> None:
@@ -215,7 +215,7 @@ class _Reader:
 
     def _cell(
         self, label: str, named: tuple[Name, ...], quantity: Quantity, column: _Column
-    ) -> Segment:
+    ) -> Clause:
         said = f"{label} {column.text}".strip()
         unit, factor = self._unit(label, column.text, quantity)
         scaled = replace(
@@ -230,7 +230,7 @@ class _Reader:
         if quantity.negative and 1 in earned:
             earned = frozenset((-1,))
         changes = bool(_CHANGES.search(said))
-        return Segment(
+        return Clause(
             f"{said} {quantity.text}",
             words_of(label) | words_of(column.words),
             (scaled, *quantities(label)),

@@ -15,7 +15,7 @@ from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts, fill
 from rag_app.answer.response import ContextReport
-from rag_app.answer.written.comparison import Source
+from rag_app.answer.written.comparison import SentPassage
 from rag_app.answer.written.context import Packed, pack
 from rag_app.answer.written.delimiters import delimited, label_of, new_delimiter
 from rag_app.models.llm.calls import model_name
@@ -41,7 +41,7 @@ class ModelRequest:
     """
 
     messages: list[ChatMessage]
-    sent: list[Source]
+    sent: list[SentPassage]
     report: ContextReport
     delimiter: str
 
@@ -126,5 +126,5 @@ def _anchors(passage: Passage, index: int, ranked: Sequence[Sentence]) -> list[S
     return hits or [(s.start, s.end) for s in nearest]
 
 
-def _sent(plan: Plan, one: Packed) -> Source:
-    return Source(one.passage, one.sentences, label_of(plan.passages[one.passage]))
+def _sent(plan: Plan, one: Packed) -> SentPassage:
+    return SentPassage(one.passage, one.sentences, label_of(plan.passages[one.passage]))

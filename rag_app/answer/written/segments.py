@@ -58,7 +58,7 @@ _DIGIT = re.compile(r"\d")
 
 
 @dataclass(frozen=True)
-class Segment:
+class Clause:
     """A stretch of a text between commas, brackets and conjunctions.
 
     Attributes:
@@ -110,7 +110,7 @@ def stems(words: Iterable[str]) -> frozenset[str]:
     return frozenset(_STEM.sub(r"\1", word) for word in words)
 
 
-def segments_of(text: str) -> list[Segment]:
+def segments_of(text: str) -> list[Clause]:
     """Return the segments of a prepared text; one without facts belongs to the next one."""
     spans = spans_of(text)
     marked = dates(text)
@@ -153,17 +153,17 @@ def _segment(
     numbers: Sequence[Quantity],
     marked: Sequence[Date],
     named: Sequence[Name],
-) -> Segment:
-    return Segment(
+) -> Clause:
+    return Clause(
         text.strip(), words, tuple(numbers), tuple(marked), tuple(named),
         directions(text), gains(text), denies(text),
     )  # fmt: skip
 
 
-def _merged(segments: Iterable[Segment]) -> Iterable[Segment]:
+def _merged(segments: Iterable[Clause]) -> Iterable[Clause]:
     """Join what states no fact to what follows it, the last one to what stands before."""
-    held: Segment | None = None
-    made: list[Segment] = []
+    held: Clause | None = None
+    made: list[Clause] = []
     for segment in segments:
         joined = segment if held is None else joined_segments(held, segment)
         held = None if segment.has_facts else joined
@@ -174,7 +174,7 @@ def _merged(segments: Iterable[Segment]) -> Iterable[Segment]:
     return [_beside(made[n - 1] if n else None, one) for n, one in enumerate(made)]
 
 
-def _beside(before: Segment | None, segment: Segment) -> Segment:
+def _beside(before: Clause | None, segment: Clause) -> Clause:
     """Return a segment that is a bare number or name with the words that it stands behind."""
     named = words_of(" ".join(token for name in segment.names for token in name.tokens))
     if before is None or segment.words - named:
@@ -182,7 +182,7 @@ def _beside(before: Segment | None, segment: Segment) -> Segment:
     return replace(segment, around=before.words)
 
 
-def joined_segments(one: Segment, other: Segment) -> Segment:
+def joined_segments(one: Clause, other: Clause) -> Clause:
     """Return two neighbouring segments as one."""
     return replace(
         one,

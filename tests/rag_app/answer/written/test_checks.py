@@ -17,7 +17,7 @@ from rag_app.answer.citations import CitationBook
 from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import subject_words
 from rag_app.answer.written.checks import NEAREST_CITED, NO_CITATION, SentenceChecker
-from rag_app.answer.written.comparison import WEAK_SUPPORT, Source
+from rag_app.answer.written.comparison import WEAK_SUPPORT, SentPassage
 from rag_app.answer.written.marks import MarkedSentence
 from rag_app.passages import Passage, sentences_of
 from tests.support.passages import FixedEvidence
@@ -69,7 +69,8 @@ def checked(
     ]
     sentences = sentences_of(passages)
     sent = [
-        Source(i, [s for s in sentences if s.passage == i], f"{i}.pdf") for i in range(len(texts))
+        SentPassage(i, [s for s in sentences if s.passage == i], f"{i}.pdf")
+        for i in range(len(texts))
     ]
     book = CitationBook(passages, FixedEvidence())
     checker = SentenceChecker(sent, book, weights(text), "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.text import content_words
-from rag_app.answer.written.comparison import Claim, Source, compare
+from rag_app.answer.written.comparison import Claim, SentPassage, compare
 from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import node
 
@@ -15,7 +15,7 @@ TEXT = "The plant in Kobe was opened in 1998. It made 4,200 pumps in 2019."
 def compared(said, text=TEXT):
     sentences = sentences_of(passages_of([node(text)]))
     weights = dict.fromkeys(content_words(said), 1.0)
-    return compare(Claim(said, weights), [Source(0, sentences, "a.pdf")])
+    return compare(Claim(said, weights), [SentPassage(0, sentences, "a.pdf")])
 
 
 @pytest.mark.parametrize("said", ["It made 4,200 pumps in 2019.", "The plant was opened in 1998."])

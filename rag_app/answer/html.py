@@ -1,0 +1,39 @@
+"""An answer as HTML, for notebooks: each statement with how it is supported, and its evidence."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rag_app.answer.response import Answer, AnswerSentence, Citation
+
+_STATES = {
+    "quoted": "word for word in what it cites",
+    "supported": "its facts stand in what it cites",
+    "unsupported": "not supported",
+}
+
+
+def html_of(answer: Answer) -> str:
+    """Return an answer as a fragment of HTML; nothing of it is read as markup."""
+    if not answer.sentences:
+        return f"<p>{escape(answer.response or '')}</p>"
+    statements = "".join(map(_statement, answer.sentences))
+    sources = "".join(map(_citation, answer.citations))
+    return f"<ul>{statements}</ul><ol>{sources}</ol>"
+
+
+def _statement(statement: AnswerSentence) -> str:
+    marks = "".join(f"[{number}]" for number in statement.citations)
+    said = [_STATES[statement.support], *statement.problems, *statement.notes]
+    shown = f"{escape(statement.text)} {marks}"
+    if not statement.verified:
+        shown = f"<mark>{shown}</mark>"
+    return f"<li>{shown}<br><small>{escape('; '.join(said))}</small></li>"
+
+
+def _citation(citation: Citation) -> str:
+    page = "" if citation.page is None else f", page {citation.page}"
+    quotes = "".join(f"<blockquote>{escape(one.text)}</blockquote>" for one in citation.quotes)
+    return f'<li value="{citation.number}">{escape(citation.file)}{page}{quotes}</li>'
