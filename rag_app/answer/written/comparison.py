@@ -310,16 +310,16 @@ class _Comparison:
             return best
         rival = self._rival(segment, best, said)
         if rival is not None:
-            if self._follows(said):
+            if self._follows(said, taken):
                 return None
             self._problem(f"{said.text} stands there for something else: {_shown(best)}")
         return best
 
-    def _follows(self, said: Quantity) -> bool:
+    def _follows(self, said: Quantity, taken: Sequence[Place]) -> bool:
         """Tell whether a number follows from others that the statement states."""
         others = [
             place.quantity
-            for place in self._placed
+            for place in (*self._placed, *taken)
             if place.quantity is not None and not same(said, place.quantity)
         ]
         return len(others) > 1 and arithmetic.computed(said, others) is not None
@@ -674,15 +674,14 @@ class _Comparison:
         words = words_of(piece) & self._claim.words
         if not words:
             return None
-        best: tuple[float, str] = (0.0, "")
-        for place in self._chosen:
-            for there in pieces_of(place.unit.text):
-                near = self._claim.share(words, words_of(there))
-                if near < MIN_DENIED_SHARE and words_of(there) <= words:
-                    near = MIN_DENIED_SHARE
-                best = max(best, (near, there))
-        near, there = best
-        return there if near >= MIN_DENIED_SHARE and _contradicts(there, piece) else None
+        stretches = [one for place in self._chosen for one in pieces_of(place.unit.text)]
+        shares = [self._claim.share(words, words_of(one)) for one in stretches]
+        least = max(MIN_DENIED_SHARE, max(shares, default=0.0))
+        for there, near in zip(stretches, shares, strict=True):
+            own = words_of(there)
+            if (near >= least or (own and own <= words)) and _contradicts(there, piece):
+                return there
+        return None
 
     def _conditions(self) -> None:
         if not self._chosen:
@@ -921,7 +920,9 @@ def _is_foreign(claim: Claim, sources: Sequence[SentPassage]) -> bool:
 
 
 def _alike(claim: Claim, source: SentPassage, language: str) -> bool:
-    if language in (source.language[1], "a language in Latin script"):
+    accented = any(letter.isalpha() and letter > "\x7f" for letter in claim.text)
+    unknown = language == "a language in Latin script" and not accented
+    if unknown or language == source.language[1]:
         return True
     named = _stems(token for one in claim.segments for name in one.names for token in name.tokens)
     return claim.share(claim.words - named, source.words) >= MIN_NEARER_SHARE

@@ -15,7 +15,7 @@ from rag_app.answer.written.units import (
     PERCENT,
     PREFIXES,
     SCALES,
-    Unit,
+    MeasureUnit,
     unit_named,
 )
 from rag_app.answer.written.wording import denies, directions, gains
@@ -115,7 +115,7 @@ class _Column:
 class _Scale:
     """What a table's cells are in."""
 
-    unit: Unit = NO_UNIT
+    unit: MeasureUnit = NO_UNIT
     factor: int = 1
 
 
@@ -243,7 +243,7 @@ class _UnitReader:
             denies(label),
         )
 
-    def _unit(self, label: str, head: str, quantity: Quantity) -> tuple[Unit, int]:
+    def _unit(self, label: str, head: str, quantity: Quantity) -> tuple[MeasureUnit, int]:
         """Return the unit and the scale of a cell."""
         for text in (head, label):
             named = unit_named("%") if _PERCENT_END.search(text) else None

@@ -22,7 +22,7 @@ from rag_app.answer.written.units import (
     SECONDS,
     SHORT_SCALES,
     UNITS,
-    Unit,
+    MeasureUnit,
     alternatives,
     comparable,
     unit_named,
@@ -454,7 +454,7 @@ def _scale(text: str, end: int, *, money: bool) -> tuple[int, int]:
     return scale, end
 
 
-def _unit(text: str, end: int) -> tuple[Unit, int]:
+def _unit(text: str, end: int) -> tuple[MeasureUnit, int]:
     match = _UNIT.match(text, end)
     named = unit_named(match[0].strip(" -(\n\u00a0")) if match is not None else None
     if match is None or named is None:

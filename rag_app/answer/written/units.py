@@ -9,7 +9,7 @@ from fractions import Fraction
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class MeasureUnit:
     """A unit in terms of the base unit of its dimension.
 
     Attributes:
@@ -21,7 +21,7 @@ class Unit:
     factor: Fraction
 
 
-NO_UNIT = Unit("", Fraction(1))
+NO_UNIT = MeasureUnit("", Fraction(1))
 # A hundredth of a currency that is not named.
 CENT = "cent"
 # A month is no fixed number of days: the two are compared only among themselves.
@@ -135,19 +135,19 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "years of age": {"1": "歳 才"},
 }  # fmt: skip
 # What comes before a number.
-PREFIXES: Mapping[str, Unit] = {
-    "$": Unit("USD", Fraction(1)),
-    "US$": Unit("USD", Fraction(1)),
-    "A$": Unit("money", Fraction(1)),
-    "C$": Unit("money", Fraction(1)),
-    "HK$": Unit("money", Fraction(1)),
-    "£": Unit("GBP", Fraction(1)),
-    "€": Unit("EUR", Fraction(1)),
-    "¥": Unit("JPY", Fraction(1)),
-    "USD": Unit("USD", Fraction(1)),
-    "GBP": Unit("GBP", Fraction(1)),
-    "EUR": Unit("EUR", Fraction(1)),
-    "JPY": Unit("JPY", Fraction(1)),
+PREFIXES: Mapping[str, MeasureUnit] = {
+    "$": MeasureUnit("USD", Fraction(1)),
+    "US$": MeasureUnit("USD", Fraction(1)),
+    "A$": MeasureUnit("money", Fraction(1)),
+    "C$": MeasureUnit("money", Fraction(1)),
+    "HK$": MeasureUnit("money", Fraction(1)),
+    "£": MeasureUnit("GBP", Fraction(1)),
+    "€": MeasureUnit("EUR", Fraction(1)),
+    "¥": MeasureUnit("JPY", Fraction(1)),
+    "USD": MeasureUnit("USD", Fraction(1)),
+    "GBP": MeasureUnit("GBP", Fraction(1)),
+    "EUR": MeasureUnit("EUR", Fraction(1)),
+    "JPY": MeasureUnit("JPY", Fraction(1)),
 }
 # Words of scale; those of one or two letters only after or before money.
 _SCALE_NAMES = {
@@ -172,9 +172,9 @@ SHORT_SCALES: Mapping[str, int] = {
 _CJK_END = re.compile(r"[^\x00-\u2fff]$")
 
 
-def _table() -> dict[str, Unit]:
+def _table() -> dict[str, MeasureUnit]:
     return {
-        name.replace("·", " "): Unit(dimension, Fraction(factor))
+        name.replace("·", " "): MeasureUnit(dimension, Fraction(factor))
         for dimension, by_factor in _NAMES.items()
         for factor, names in by_factor.items()
         for name in names.split()
@@ -199,7 +199,7 @@ UNITS = _table()
 _CASELESS = {name.casefold(): unit for name, unit in UNITS.items() if len(name) > 2}
 
 
-def unit_named(name: str) -> Unit | None:
+def unit_named(name: str) -> MeasureUnit | None:
     """Return the unit of a name as it is written; ``None``: it is none."""
     plain = " ".join(name.replace("-", " ").split()) if len(name) > 2 else name
     return UNITS.get(plain) or UNITS.get(name) or _CASELESS.get(plain.casefold())
