@@ -187,7 +187,7 @@ class Settings(BaseModel):
     llm_total_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 600.0
     llm_max_tokens: Annotated[int, _in(bounds.TOKENS), OWNER_SETS] = 512
     answer_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.5
-    closest_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.15
+    closest_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.02
     prompts: Annotated[Path | None, OWNER_SETS] = None
     cache_dir: Annotated[Path, OWNER_SETS] = Field(default_factory=_cache_dir)
     cache_limit_mb: Annotated[int, _in(bounds.CACHE_MEGABYTES), OWNER_SETS] = 2048

@@ -32,7 +32,7 @@ class Thresholds:
     """
 
     answer_from: float = 0.5
-    closest_from: float = 0.15
+    closest_from: float = 0.02
 
     def __post_init__(self) -> None:
         if not 0 <= self.closest_from <= self.answer_from <= 1:
