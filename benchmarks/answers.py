@@ -67,7 +67,7 @@ def table(results: Mapping[str, Any]) -> str:
         if name == "natural":
             for half, shares in values.items():
                 lines += [f"| natural, {half} | {k} | {v} |" for k, v in shares.items()]
-        elif isinstance(values, dict) and name != "machine":
+        elif name in (*squad.SETS, "financebench"):
             lines += [f"| {name} | {k} | {v} |" for k, v in values.items()]
     return "\n".join(lines)
 

@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rag_app.answer.response import Answer, AnswerSentence, Citation
+    from rag_app.answer.response import Answer, AnswerSentence, Citation, ClosestPassage
 
 _STATES = {
     "quoted": "word for word in what it cites",
@@ -17,11 +17,21 @@ _STATES = {
 
 def html_of(answer: Answer) -> str:
     """Return an answer as a fragment of HTML; nothing of it is read as markup."""
+    if answer.closest:
+        told = escape((answer.response or "").partition("\n")[0])
+        return f"<p>{told}</p><ul>{''.join(map(_closest, answer.closest))}</ul>"
     if not answer.sentences:
         return f"<p>{escape(answer.response or '')}</p>"
     statements = "".join(map(_statement, answer.sentences))
     sources = "".join(map(_citation, answer.citations))
     return f"<ul>{statements}</ul><ol>{sources}</ol>"
+
+
+def _closest(passage: ClosestPassage) -> str:
+    page = "" if passage.page is None else f", page {passage.page}"
+    heading = f": {escape(passage.heading)}" if passage.heading else ""
+    lines = "".join(f"<blockquote>{escape(line)}</blockquote>" for line in passage.lines)
+    return f"<li>{escape(passage.file)}{page}{heading}{lines}</li>"
 
 
 def _statement(statement: AnswerSentence) -> str:

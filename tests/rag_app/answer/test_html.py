@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rag_app.answer.response import Answer, AnswerSentence, Citation, Quote
+from rag_app.answer.response import Answer, AnswerSentence, Citation, ClosestPassage, Quote
 
 
 def shown(*statements: AnswerSentence) -> str:
@@ -35,3 +35,12 @@ def test_a_refusal_is_its_text_alone() -> None:
     assert Answer(response="No <answer>.", outcome="refused")._repr_html_() == (
         "<p>No &lt;answer&gt;.</p>"
     )
+
+
+def test_the_closest_passages_come_with_file_page_and_heading() -> None:
+    near = ClosestPassage("", "a.pdf", "", 6, "6", [6], "<Data>", ["Weight < 3 kg"], [])
+    answer = Answer(response="Nothing answers.\n\nMore", outcome="closest", closest=[near])
+    html = answer._repr_html_()
+    assert html.startswith("<p>Nothing answers.</p>")
+    assert "a.pdf, page 6: &lt;Data&gt;" in html
+    assert "<blockquote>Weight &lt; 3 kg</blockquote>" in html
