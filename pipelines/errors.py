@@ -35,6 +35,7 @@ says whether the same call may succeed later without a change.
     │   ├── ModelNotFoundError  no such model here, or at its server
     │   └── EmbeddingRefusedError  a server refused the key, or a text
     ├── RetrievalError          every arm of a query failed
+    ├── RerankError             the reranker failed
     └── LLMError                the language model failed
         ├── LLMAuthError        401, 403: the key is missing or wrong
         ├── LLMNotFoundError    the server does not know this model
@@ -202,6 +203,10 @@ class EmbeddingRefusedError(EmbeddingError):
 
 class RetrievalError(RagError):
     """Every arm of a query failed."""
+
+
+class RerankError(RagError):
+    """The reranker failed, or gave no usable order."""
 
 
 class LLMError(RagError):

@@ -52,11 +52,18 @@ PREFIX = "RAG_"
 CONFIG_VARIABLE = "RAG_CONFIG"
 # Keys of a preset that load code or read files: they need a trusted file, as such a setting does.
 _OWNER_SETS_IN_PRESETS = frozenset({"rerank", "glossary"})
-KEYS = ("llm_api_key", "embed_api_key")
+KEYS = ("llm_api_key", "embed_api_key", "rerank_api_key")
 """Settings that hold the key of a server."""
 OPENAI_URL = "https://api.openai.com/v1"
 _SECRETS = frozenset({*KEYS, "pdf_password"})
 _SERVED = ("openai", "like")
+RERANK_URLS: Mapping[str, str | None] = {
+    "cohere": "https://api.cohere.com/v2",
+    "jina": "https://api.jina.ai/v1",
+    "like": None,
+    "tei": None,
+}
+"""Kinds of servers of rerankers, and the addresses of those that are public services."""
 _TUPLES = frozenset({"embed_scripts", "child_sizes", "glossary"})
 _PATHS = frozenset({"prompts", "cache_dir"})
 # An empty instruction is a value ("no instruction"); elsewhere empty means unset.
@@ -128,8 +135,16 @@ class Settings(BaseModel):
         glossary: glossaries, by name or file, with what documents print for words of the
             question; None: what the strategy names; ``("none",)``: none.
         presets: named groups of retrieval options.
-        rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses the passages;
-            None: the strategy's own; ``none``: no postprocessor.
+        rerank: what chooses from the first passages: ``cross-encoder:NAME`` (a folder, or a name
+            on the hub), ``cohere:NAME``, ``jina:NAME``, ``like:NAME`` or ``tei:NAME`` (a
+            server), ``llm`` (the language model), or ``package.module:NAME`` of a LlamaIndex
+            postprocessor; None: the strategy's own; ``none``: nothing.
+        rerank_base_url: address of the server of a reranker.
+        rerank_api_key: its key; ``COHERE_API_KEY`` and ``JINA_API_KEY`` are used for those
+            without base URL, and the key of another model at the same address for any.
+        rerank_timeout: seconds until the server must have answered.
+        rerank_fused: whether its order is joined with that of the strategy by reciprocal rank
+            fusion, in place of replacing it; None: as the strategy says.
         llm: None (extractive), ``openai:MODEL`` or ``like:MODEL`` (an OpenAI-compatible
             server at ``llm_base_url``); ``none`` overrides a lower layer.
         llm_base_url: address of the server.
@@ -179,6 +194,10 @@ class Settings(BaseModel):
     glossary: Annotated[tuple[str, ...] | None, OWNER_SETS] = None
     presets: Annotated[dict[str, dict[str, Any]], FOUND_MAY_SET] = Field(default_factory=dict)
     rerank: Annotated[str | None, OWNER_SETS] = None
+    rerank_base_url: Annotated[str | None, OWNER_SETS] = None
+    rerank_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
+    rerank_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 30.0
+    rerank_fused: Annotated[bool | None, FOUND_MAY_SET] = None
     llm: Annotated[str | None, OWNER_SETS] = None
     llm_base_url: Annotated[str | None, OWNER_SETS] = None
     llm_api_key: Annotated[SecretStr | None, OWNER_SETS] = None
@@ -215,7 +234,7 @@ class Settings(BaseModel):
             raise ValueError("allowed are openai:MODEL, like:MODEL and models of this machine")
         return value
 
-    @field_validator("llm_base_url", "embed_base_url")
+    @field_validator("llm_base_url", "embed_base_url", "rerank_base_url")
     @classmethod
     def _base_url_is_plain_http(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is None:
@@ -319,6 +338,7 @@ def settings_and_ignored(config_file: Path | None = None, **overrides: Any) -> t
         if field not in Settings.model_fields:
             raise _unknown_field(field, origin)
     _add_openai_keys(layers, os.environ)
+    _add_rerank_key(layers, os.environ)
     try:
         return Settings(**layers.values), ignored
     except ValidationError as error:
@@ -464,6 +484,21 @@ def _add_openai_keys(layers: _Layers, environment: Mapping[str, str]) -> None:
         to_openai = isinstance(model, str) and model.startswith("openai:")
         if key and to_openai and not {secret, address} & layers.values.keys():
             layers.add({secret: key}, "OPENAI_API_KEY", names=False)
+
+
+def _add_rerank_key(layers: _Layers, environment: Mapping[str, str]) -> None:
+    """Use the key of Cohere or Jina for the one of them that is named, at its own address."""
+    presets = layers.values.get("presets")
+    named = [layers.values.get("rerank")]
+    if isinstance(presets, dict):
+        named += [one.get("rerank") for one in presets.values() if isinstance(one, dict)]
+    kinds = {name.partition(":")[0] for name in named if isinstance(name, str)}
+    public = sorted(kind for kind in kinds if RERANK_URLS.get(kind))
+    if len(public) != 1 or {"rerank_api_key", "rerank_base_url"} & layers.values.keys():
+        return
+    variable = f"{public[0].upper()}_API_KEY"
+    if key := environment.get(variable):
+        layers.add({"rerank_api_key": key}, variable, names=False)
 
 
 def _split(value: str) -> tuple[str, ...]:

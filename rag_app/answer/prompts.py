@@ -38,6 +38,13 @@ class QueryPrompts(_Part):
     user: str
 
 
+class OrderingPrompts(_Part):
+    """How an order of passages is asked for."""
+
+    system: str
+    user: str
+
+
 class PiecePrompts(_Part):
     """How summaries of and questions to a passage are asked for."""
 
@@ -66,6 +73,11 @@ _PLACES: dict[tuple[str, str], tuple[set[str], set[str]]] = {
     ("answer", "user"): ({"fence", "passages", "question"}, {"passages", "question"}),
     ("queries", "system"): ({"count", "language", "question"}, set()),
     ("queries", "user"): ({"count", "language", "question"}, {"question"}),
+    ("ordering", "system"): ({"count", "fence", "question"}, set()),
+    ("ordering", "user"): (
+        {"count", "fence", "passages", "question"},
+        {"passages", "question"},
+    ),
     ("pieces", "summary_system"): ({"language", "count", "fence"}, set()),
     ("pieces", "questions_system"): ({"language", "count", "fence"}, set()),
     ("pieces", "user"): ({"language", "count", "fence", "passages"}, {"passages"}),
@@ -85,6 +97,7 @@ class Prompts(_Part):
     answer: AnswerPrompts
     queries: QueryPrompts
     pieces: PiecePrompts
+    ordering: OrderingPrompts
     messages: Messages
 
     @model_validator(mode="after")

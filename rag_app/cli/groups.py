@@ -29,6 +29,7 @@ class RankingOptions:
     no_prefer_tables: options.NoPreferTables = False
     glossary: options.Glossary = None
     rerank: options.Rerank = None
+    rerank_base_url: options.RerankBaseUrl = None
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -38,6 +39,7 @@ class RankingOptions:
             "prefer_tables": False if self.no_prefer_tables else None,
             "glossary": tuple(self.glossary) if self.glossary else None,
             "rerank": self.rerank,
+            "rerank_base_url": self.rerank_base_url,
         }
 
 

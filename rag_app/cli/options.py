@@ -204,9 +204,19 @@ Rerank = Annotated[
     _option(
         _SEARCH,
         "--rerank",
-        metavar="MODULE:NAME",
-        help="A postprocessor of LlamaIndex that chooses from the first passages, such as a "
-        "reranker: its class, or a function that returns one; none switches off the preset's.",
+        metavar="NAME",
+        help="A reranker that chooses from the first passages: cross-encoder:NAME (on the hub, or "
+        "./folder), cohere:NAME, jina:NAME, like:NAME or tei:NAME (a server), llm, or MODULE:NAME "
+        "of a postprocessor of LlamaIndex; none switches off the preset's.",
+    ),
+]
+RerankBaseUrl = Annotated[
+    str | None,
+    _option(
+        _SEARCH,
+        "--rerank-base-url",
+        metavar="URL",
+        help="Address of the server of the reranker (vLLM, LiteLLM, TEI …).",
     ),
 ]
 Queries = Annotated[

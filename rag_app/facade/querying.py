@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypedDict, Unpack
 
 from llama_index.core.callbacks.base import CallbackManager
@@ -19,6 +20,7 @@ from rag_app.answer.prompts import PromptsSource, load_prompts, prompts_of
 from rag_app.facade.arguments import check, check_keywords
 from rag_app.facade.opening import OpenedIndex
 from rag_app.retrieval.queries import QueryGenerator
+from rag_app.retrieval.rerank import LANGUAGE_MODEL, ModelReranker, load_reranker
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy, get_strategy
 from rag_app.session import QuerySession
@@ -82,7 +84,8 @@ def make_retriever(
         caller: the function that was called, which errors name.
         opened: the index.
         strategy: a name, or a ``Strategy``; None: the setting.
-        llm: writes further queries; None: the one of the settings.
+        llm: writes further queries, and orders passages for the reranker ``llm``; None: the one
+            of the settings.
         origin: the name of the index in results.
         session: of this index; None: one for each question.
         callback_manager: LlamaIndex's.
@@ -113,6 +116,7 @@ def make_retriever(
         prefer_tables=_preference(options.get("prefer_tables"), settings.prefer_tables),
         glossary=settings.glossary if glossary is None else glossary,
         node_postprocessors=options.get("node_postprocessors"),
+        make_reranker=partial(_make_reranker, settings=settings, llm=llm),
         strict=options.get("strict", False),
         origin=origin,
         session=session,
@@ -122,8 +126,34 @@ def make_retriever(
 
 def _strategy(settings: Settings, strategy: str | Strategy | None) -> Strategy:
     chosen = get_strategy(strategy or settings.strategy, settings.presets)
-    named = settings.rerank
-    return chosen if named is None else replace(chosen, rerank=named)
+    named, fused = settings.rerank, settings.rerank_fused
+    return replace(
+        chosen,
+        rerank=chosen.rerank if named is None else named,
+        rerank_fused=chosen.rerank_fused if fused is None else fused,
+    )
+
+
+def _make_reranker(
+    name: str, k: int, *, settings: Settings, llm: LLM | None
+) -> BaseNodePostprocessor:
+    """Return the reranker of a name, which returns ``k`` passages.
+
+    Raises:
+        ConfigError: there is none, or it needs what the settings do not name.
+    """
+    if name != LANGUAGE_MODEL:
+        return load_reranker(name, k, settings)
+    model = llm or configured_llm(settings)
+    if model is None:
+        raise ConfigError(
+            "the reranker llm is the language model, and none is named",
+            hint="name one with --llm or the setting llm",
+        )
+    from rag_app.answer.written.ordering import order_scores
+
+    scores = partial(order_scores, model, prompts=load_prompts(settings.prompts))
+    return ModelReranker(label=name, top_n=k, scores=scores)
 
 
 def _preference(given: bool | None, setting: bool) -> bool | None:

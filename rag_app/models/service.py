@@ -66,6 +66,18 @@ EMBEDDINGS = Service(
     protocol="OpenAI",
 )
 
+RERANKING = Service(
+    does="the reranker",
+    model="rerank",
+    address="rerank_base_url",
+    key="rerank_api_key",
+    timeout="rerank_timeout",
+    deadline="rerank_timeout",
+    shorter="a lower rerank_depth (of a preset) or parent_size helps when the text is too long",
+    sooner="set a higher rerank_timeout, or a lower rerank_depth (of a preset)",
+    protocol="rerank",
+)
+
 
 def key_for(settings: Settings, service: Service, address: str) -> SecretStr | None:
     """Return the key for a server: its own, else that of another service at the same address.
@@ -76,7 +88,7 @@ def key_for(settings: Settings, service: Service, address: str) -> SecretStr | N
         address: where the key is sent.
     """
     own: SecretStr | None = getattr(settings, service.key)
-    for other in (LANGUAGE_MODEL, EMBEDDINGS):
+    for other in (LANGUAGE_MODEL, EMBEDDINGS, RERANKING):
         if own is None and _address_of(settings, other) == address:
             own = getattr(settings, other.key)
     return own

@@ -94,7 +94,12 @@ class FusedRow:
 
 @dataclass(frozen=True, slots=True)
 class ChosenRow:
-    """One passage that the postprocessors chose; ``fused_rank`` is its place before (None: new)."""
+    """One passage that the postprocessors chose.
+
+    ``fused_rank`` is its place before (None: new). ``reranked_rank`` and ``reranked_score``
+    are what they gave it, which a fusion with the place before does not change (None: they
+    failed).
+    """
 
     rank: int
     score: float
@@ -103,6 +108,8 @@ class ChosenRow:
     file: str
     pages: tuple[int, ...]
     fused_rank: int | None
+    reranked_rank: int | None
+    reranked_score: float | None
 
 
 @dataclass(frozen=True)
@@ -272,6 +279,7 @@ class _NodeLookup:
 
 def _chosen(result: RetrievalResult) -> tuple[ChosenRow, ...]:
     before = {item.key: rank for rank, item in enumerate(result.fused, 1)}
+    given = result.reranked
     return tuple(
         ChosenRow(
             rank=rank,
@@ -281,6 +289,8 @@ def _chosen(result: RetrievalResult) -> tuple[ChosenRow, ...]:
             file=_file(found.node),
             pages=_pages(found.node),
             fused_rank=before.get(found.node.node_id),
+            reranked_rank=given.get(found.node.node_id, (None, None))[0],
+            reranked_score=given.get(found.node.node_id, (None, None))[1],
         )
         for rank, found in enumerate(result.nodes, 1)
     )
@@ -330,9 +340,17 @@ def _chosen_block(postprocessors: Sequence[str], rows: Sequence[ChosenRow]) -> s
     lines = [
         f"{row.rank:>4}  {row.score:.4f}  {_place(row.origin, row.file, row.pages)}"
         + (f"  fused rank {row.fused_rank}" if row.fused_rank else "")
+        + _reranked(row)
         for row in rows
     ]
     return "\n".join([f"Chosen by {', '.join(postprocessors)}", *(lines or ["  nothing"])])
+
+
+def _reranked(row: ChosenRow) -> str:
+    """Return what the postprocessors gave a passage, where the score shown is another one."""
+    if row.reranked_rank is None or row.reranked_score == row.score:
+        return ""
+    return f", reranked rank {row.reranked_rank} ({row.reranked_score:.4f})"
 
 
 def _arm_block(item: ArmList) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from llama_index.core.schema import NodeWithScore
@@ -22,7 +22,7 @@ class Degraded:
 
     Attributes:
         part: name of the arm, ``queries`` (the generation of further queries), or
-            ``postprocessor:`` and the name of its class.
+            ``postprocessor:`` and its name (of a reranker; else of its class).
         kind: ``failed`` or ``silent`` (an embedding model that does not know the language).
         reason: what happened.
         hint: what to do.
@@ -57,6 +57,7 @@ class RetrievalResult:
         timings_ms: milliseconds by stage: ``queries``, ``documents``, ``arms``,
             ``fusion``, ``reading``, ``rerank`` (where there is one), ``total``.
         postprocessors: names of what chose ``nodes`` from the passages of ``reading``.
+        reranked: node id → rank and score that they gave, before a fusion.
     """
 
     question: str
@@ -71,3 +72,4 @@ class RetrievalResult:
     glossary: Sequence[GlossaryTerm]
     timings_ms: Mapping[str, float]
     postprocessors: Sequence[str] = ()
+    reranked: Mapping[str, tuple[int, float]] = field(default_factory=dict)

@@ -33,7 +33,7 @@ from rag_app.retrieval.glossary import search_text, terms_in
 from rag_app.retrieval.glossary_files import load_glossaries
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
 from rag_app.retrieval.rankings import QueryVectors, Ranking, VectorKey, View
-from rag_app.retrieval.rerank import load_reranker, rerank
+from rag_app.retrieval.rerank import LoadReranker, Reranked, load_reranker, name_of, rerank
 from rag_app.retrieval.result import Degraded, RetrievalResult
 from rag_app.retrieval.row_weight import weigh_rows
 from rag_app.retrieval.strategy import Arm, Strategy, get_strategy, pipeline_of
@@ -78,6 +78,7 @@ class StrategyRetriever(BaseRetriever):
             question; ``["none"]``: none; None: as the strategy says.
         node_postprocessors: what reorders or filters the first ``rerank_depth`` passages of
             the strategy before the best k are taken; None: what the strategy names.
+        make_reranker: name and number of passages → the reranker that the strategy names.
         strict: raise when a part of the strategy fails, instead of answering by the rest.
         origin: name of the index, shown in the results.
         session: one of the index, in which the filters are checked now; None: one for that.
@@ -102,6 +103,7 @@ class StrategyRetriever(BaseRetriever):
         prefer_tables: bool | None = None,
         glossary: Sequence[str] | None = None,
         node_postprocessors: Sequence[BaseNodePostprocessor] | None = None,
+        make_reranker: LoadReranker = load_reranker,
         strict: bool = False,
         origin: str = "",
         session: QuerySession | None = None,
@@ -117,7 +119,7 @@ class StrategyRetriever(BaseRetriever):
         if glossary is not None:
             chosen = replace(chosen, glossary=tuple(glossary))
         self._set_up((Member(store, embed_model, filters, origin),), chosen, similarity_top_k)
-        self._strict = strict
+        self._strict, self._make_reranker = strict, make_reranker
         self._check(session)
         self._postprocessors = self._named_postprocessors(node_postprocessors)
         self._query_generator = query_generator
@@ -138,7 +140,13 @@ class StrategyRetriever(BaseRetriever):
         if given is not None:
             return tuple(given)
         named = self._strategy.rerank
-        return (load_reranker(named, self._k),) if named else ()
+        if not named:
+            return ()
+        # What is fused is cut afterwards.
+        count = (
+            max(self._k, self._strategy.rerank_depth) if self._strategy.rerank_fused else self._k
+        )
+        return (self._make_reranker(named, count),)
 
     def _check(self, session: QuerySession | None) -> None:
         """Raise now what every question would raise."""
@@ -255,23 +263,24 @@ class StrategyRetriever(BaseRetriever):
         degraded += self._failures(rankings)
         nodes = returned_nodes(reading.passages, rankings)
         clock.lap("reading")
+        reranked = Reranked(nodes)
         if self._postprocessors:
-            nodes, failed = rerank(nodes, self._postprocessors, bundle, strict=self._strict)
-            nodes, degraded = nodes[: self._k], degraded + failed
+            reranked = self._rerank(nodes, bundle)
             clock.lap("rerank")
         return RetrievalResult(
             question=question,
             queries=queries,
             strategy=self._strategy,
-            nodes=nodes,
+            nodes=reranked.nodes[: self._k],
             rankings=rankings,
             fused=fused,
             reading=reading,
             preference=preference,
-            degraded=degraded,
+            degraded=degraded + reranked.degraded,
             glossary=terms,
             timings_ms=clock.timings(),
-            postprocessors=tuple(type(one).__name__ for one in self._postprocessors),
+            postprocessors=tuple(map(name_of, self._postprocessors)),
+            reranked=reranked.given,
         )
 
     def _fused(
@@ -281,6 +290,11 @@ class StrategyRetriever(BaseRetriever):
         # Cosines and BM25 scores as they are can be below 0, and are shown as what they are.
         weighable = self._strategy.prefer_tables and self._strategy.fusion != "max"
         return weigh_rows(fused, owners) if weighable and asks_for_quantity(question) else fused
+
+    def _rerank(self, nodes: Sequence[NodeWithScore], bundle: QueryBundle) -> Reranked:
+        strategy = self._strategy
+        fusion_k = strategy.fusion_k if strategy.rerank_fused else None
+        return rerank(nodes, self._postprocessors, bundle, strict=self._strict, fusion_k=fusion_k)
 
     def _wanted(self) -> int:
         """Return how many passages are read: k, or what the postprocessors choose from."""
@@ -376,6 +390,7 @@ class JoinedRetriever(StrategyRetriever):
         k = first.similarity_top_k if similarity_top_k is None else similarity_top_k
         self._set_up(members, first.strategy, k)
         self._strict, self._query_generator = first._strict, first._query_generator
+        self._make_reranker = first._make_reranker
         self._check(session)
         self._postprocessors = self._named_postprocessors(node_postprocessors)
         BaseRetriever.__init__(self, callback_manager=callback_manager)

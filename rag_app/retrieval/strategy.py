@@ -74,9 +74,11 @@ class Strategy:
         prefer_tables: prefer passages with tables where the question asks for a quantity.
         glossary: names of glossaries, or files, with what documents print for words of the
             question; ``("none",)``: none.
-        rerank: ``package.module:NAME`` of a LlamaIndex postprocessor that chooses from the
-            first passages; empty: none.
+        rerank: what chooses from the first passages, as :class:`rag_app.settings.Settings`
+            has it; empty: nothing.
         rerank_depth: how many passages it chooses from, ``depth`` at most.
+        rerank_fused: whether its order is fused with that of the arms by ranks, in place of
+            replacing it.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Strategy:
     glossary: tuple[str, ...] = DEFAULT_GLOSSARY
     rerank: str = ""
     rerank_depth: int = 30
+    rerank_fused: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", tuple(self.arms))
@@ -112,14 +115,16 @@ class Strategy:
                 raise ConfigError(
                     f"{name} of {self.name!r} is {shown(count)}", hint=f"it must be {bounds.DEPTH}"
                 )
-        if not isinstance(self.prefer_documents, bool):
-            raise ConfigError(
-                f"prefer_documents of {self.name!r} is {shown(self.prefer_documents)}",
-                hint="true or false",
-            )
+        for name in ("prefer_documents", "rerank_fused"):
+            if not isinstance(getattr(self, name), bool):
+                raise ConfigError(
+                    f"{name} of {self.name!r} is {shown(getattr(self, name))}",
+                    hint="true or false",
+                )
         if not isinstance(self.rerank, str):
             raise ConfigError(
-                f"rerank of {self.name!r} is {self.rerank!r}", hint='a text: "package.module:NAME"'
+                f"rerank of {self.name!r} is {self.rerank!r}",
+                hint='a text: "cross-encoder:NAME", "package.module:NAME"',
             )
         self._check_fusion()
 

@@ -162,6 +162,10 @@ VALUES = {
     "presets": '{wide = {base = "hybrid"}}',
     "glossary": '["./mine.json"]',
     "rerank": '"package.module:Name"',
+    "rerank_base_url": '"http://127.0.0.1:9/v1"',
+    "rerank_api_key": f'"{KEY}"',
+    "rerank_timeout": "7.0",
+    "rerank_fused": "true",
     "llm": '"like:x"',
     "llm_base_url": '"http://127.0.0.1:9/v1"',
     "llm_api_key": f'"{KEY}"',
@@ -178,7 +182,7 @@ VALUES = {
 }
 HARMLESS = {
     *("reader", "parent_size", "child_sizes", "window", "strategy", "similarity_top_k"),
-    *("prefer_documents", "prefer_tables", "presets"),
+    *("prefer_documents", "prefer_tables", "presets", "rerank_fused"),
 }
 
 

@@ -31,9 +31,17 @@ def save_tiny_model(
     return folder
 
 
-def _save_transformer(folder: Path, kind: str, seed: int) -> None:
+def save_tiny_cross_encoder(folder: Path, *, labels: int = 1, seed: int = 0) -> Path:
+    """Write a classifier of pairs, as those that rerank are laid out."""
+    folder.mkdir(parents=True, exist_ok=True)
+    _save_transformer(folder, "bert", seed, labels=labels)
+    _save_tokenizer(folder, padding_id=0)
+    return folder
+
+
+def _save_transformer(folder: Path, kind: str, seed: int, labels: int | None = None) -> None:
     import torch
-    from transformers import AutoConfig, AutoModel
+    from transformers import AutoConfig, AutoModel, AutoModelForSequenceClassification
     from transformers.utils.logging import disable_progress_bar, enable_progress_bar
 
     torch.manual_seed(seed)
@@ -49,7 +57,11 @@ def _save_transformer(folder: Path, kind: str, seed: int) -> None:
         # Random weights of the usual size make all texts alike.
         initializer_range=0.4,
     )
-    model = AutoModel.from_config(config)
+    if labels is None:
+        model = AutoModel.from_config(config)
+    else:
+        config.num_labels = labels
+        model = AutoModelForSequenceClassification.from_config(config)
     for name, parameter in model.named_parameters():
         if name.endswith("bias"):
             torch.nn.init.normal_(parameter, std=0.2)

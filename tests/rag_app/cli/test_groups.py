@@ -17,7 +17,7 @@ from rag_app.cli.groups import (
     with_groups,
 )
 
-RANKING = {"no_prefer_documents", "no_prefer_tables", "glossary", "rerank"}
+RANKING = {"no_prefer_documents", "no_prefer_tables", "glossary", "rerank", "rerank_base_url"}
 EMBEDDING = {"embed_model", "embed_base_url"}
 OUTPUT = {"json", "quiet", "verbose", "config"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from llama_index.core.schema import MetadataMode, NodeWithScore, TextNode
 from pydantic import Field
 
 from pipelines.errors import ConfigError, RetrievalError, StoreError
-from rag_app.retrieval.rerank import load_reranker
+from rag_app.retrieval.rerank import ModelReranker, load_reranker
 from rag_app.retrieval.retriever import JoinedRetriever, StrategyRetriever
 from rag_app.retrieval.strategy import STRATEGIES, Strategy, get_strategy
 
@@ -238,6 +239,95 @@ def test_explain_shows_what_was_chosen_and_its_place_before(manual, model):
     assert "Chosen" not in plain.render()
 
 
+# Fused.
+
+
+def fusing(store, model, k=3, **options):
+    strategy = replace(STRATEGIES["hybrid"], rerank_fused=True)
+    return retriever(store, model, strategy=strategy, similarity_top_k=k, **options)
+
+
+def moved_up(nodes):
+    """The last one first, the others as they were."""
+    return [NodeWithScore(node=n.node, score=None) for n in (nodes[-1], *nodes[:-1])]
+
+
+def test_a_fused_order_counts_both_ranks(manual, model):
+    plain = retriever(manual, model, similarity_top_k=30).retrieve(QUESTION)
+    found = fusing(manual, model, node_postprocessors=[returns(moved_up)]).retrieve(QUESTION)
+    last, count = plain[-1].node.node_id, len(plain)
+    sums = {one.node.node_id: 1 / (10 + r) + 1 / (11 + r) for r, one in enumerate(plain, 1)}
+    sums[last] = 1 / (10 + count) + 1 / 11
+    best = sorted(sums, key=lambda key: (-sums[key], key))[:3]
+    assert ids(found) == best
+    assert [one.score for one in found] == pytest.approx([sums[key] for key in best])
+    assert best[0] == ids(plain)[0], "the order before holds it up"
+
+
+def test_what_a_postprocessor_takes_out_stays_out_of_a_fusion(manual, model):
+    plain = retriever(manual, model, similarity_top_k=30).retrieve(QUESTION)
+    second = returns(lambda nodes: nodes[1:2])
+    assert ids(fusing(manual, model, node_postprocessors=[second]).retrieve(QUESTION)) == [
+        plain[1].node.node_id
+    ]
+
+
+def test_a_fusion_with_one_that_failed_changes_nothing(manual, model):
+    plain = retriever(manual, model, similarity_top_k=3).retrieve(QUESTION)
+    result = fusing(manual, model, node_postprocessors=[raises(OSError("x"))]).retrieve_detailed(
+        QUESTION
+    )
+    assert list(result.nodes) == plain
+    assert result.reranked == {}
+
+
+def test_explain_shows_what_the_model_gave_beside_the_fused_score(manual, model):
+    shown = fusing(manual, model, node_postprocessors=[reversed_one()]).explain(QUESTION, top=50)
+    count = len({row.passage_id for row in shown.fused})
+    for row in shown.chosen:
+        assert row.reranked_rank == count + 1 - row.fused_rank
+        assert row.reranked_score == row.fused_rank
+        assert f"reranked rank {row.reranked_rank} ({row.reranked_score:.4f})" in shown.render()
+
+
+def test_a_named_one_gives_all_that_a_fusion_needs(manual, model):
+    strategy = Strategy(
+        "x", STRATEGIES["hybrid"].arms, rerank=f"{HERE}:Reversed", rerank_fused=True
+    )
+    named = StrategyRetriever(manual, strategy, embed_model=model, similarity_top_k=2)
+    given = fusing(manual, model, 2, node_postprocessors=[reversed_one()])
+    assert named.retrieve(QUESTION) == given.retrieve(QUESTION)
+
+
+# By a model's scores.
+
+
+def by_length(question, texts):
+    return [float(len(text)) for text in texts]
+
+
+def test_a_models_scores_order_the_passages_and_equal_ones_stay_in_their_order():
+    nodes = [NodeWithScore(node=TextNode(id_=text, text=text)) for text in ("b", "ccc", "a", "dd")]
+    chooser = ModelReranker(label="mine", top_n=3, scores=by_length)
+    found = chooser.postprocess_nodes(nodes, query_str=QUESTION)
+    assert [(one.node.node_id, one.score) for one in found] == [("ccc", 3), ("dd", 2), ("b", 1)]
+    assert chooser.postprocess_nodes([], query_str=QUESTION) == []
+    with pytest.raises(ConfigError, match="no question"):
+        chooser.postprocess_nodes(nodes)
+
+
+def test_too_few_scores_are_a_failure_and_not_fewer_passages(manual, model):
+    chooser = ModelReranker(label="mine", top_n=3, scores=lambda question, texts: [1.0])
+    result = retriever(manual, model, node_postprocessors=[chooser]).retrieve_detailed(QUESTION)
+    assert list(result.nodes) == retriever(manual, model).retrieve(QUESTION)
+    assert [one.part for one in result.degraded] == ["postprocessor:mine"]
+
+
+def test_a_language_model_needs_an_index():
+    with pytest.raises(ConfigError, match="only for an index"):
+        load_reranker("llm", 5)
+
+
 # By name.
 
 
@@ -280,7 +370,9 @@ def test_a_name_that_gives_no_postprocessor_is_an_error_that_says_the_form(name)
     assert "package.module:NAME" in raised.value.hint
 
 
-@pytest.mark.parametrize("wrong", [{"rerank": 5}, {"rerank_depth": 0}, {"rerank_depth": True}])
+@pytest.mark.parametrize(
+    "wrong", [{"rerank": 5}, {"rerank_depth": 0}, {"rerank_depth": True}, {"rerank_fused": 1}]
+)
 def test_a_preset_with_a_wrong_value_is_an_error(wrong):
     with pytest.raises(ConfigError, match=next(iter(wrong))):
         get_strategy("mine", {"mine": {"base": "hybrid", **wrong}})
