@@ -47,13 +47,13 @@ Every option can be set for good in `rag.toml` or by an environment variable; th
 server is never an option, so that no list of processes shows it: `RAG_LLM_API_KEY` for the
 language model, `RAG_EMBED_API_KEY` for the embedding model, `RAG_RERANK_API_KEY` for the
 reranker, or `OPENAI_API_KEY` for `--llm openai:…` and `--embed-model openai:…`,
-`COHERE_API_KEY` and `JINA_API_KEY` for rerankers of theirs. `--verbose`, or `RAG_LOG_LEVEL=debug`, shows the
-traceback of an error.
+`COHERE_API_KEY` and `JINA_API_KEY` for rerankers of theirs. `--verbose`, or
+`RAG_LOG_LEVEL=debug`, shows the traceback of an error.
 
 A `rag.toml` that is only found in the working folder may have come with the documents. It
 may set how documents are cut and searched (`reader`, `parent_size`, `child_sizes`, `window`,
-`strategy`, `similarity_top_k`, `prefer_documents`, `prefer_tables`, `rerank_fused`, presets without `rerank` and
-`glossary`) and
+`strategy`, `similarity_top_k`, `prefer_documents`, `prefer_tables`, `rerank_fused`, presets
+without `rerank` and `glossary`) and
 nothing else: no model, no address, no key, no file or folder. What is ignored is said on
 stderr. It may set everything after `rag trust`, as long as its content stays the same, or
 with `--config rag.toml`. The
