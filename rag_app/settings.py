@@ -152,7 +152,9 @@ class Settings(BaseModel):
         llm_context_window: in tokens; None: the server is asked.
         llm_timeout: seconds until an answer must have begun.
         llm_total_timeout: seconds until an answer, streamed or not, must be complete.
-        llm_max_tokens: maximum tokens of an answer.
+        llm_max_tokens: maximum tokens of an answer, without thoughts.
+        llm_reasoning_effort: how much a reasoning model thinks; None: its own default.
+        llm_reasoning_tokens: maximum tokens of a reasoning model's thoughts before its answer.
         answer_from: score, from 0 to 1, from which on a question is answered without a
             language model; below it the closest passages are shown.
         closest_from: score from which on they are shown; below it the question is refused.
@@ -205,6 +207,10 @@ class Settings(BaseModel):
     llm_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 60.0
     llm_total_timeout: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 600.0
     llm_max_tokens: Annotated[int, _in(bounds.TOKENS), OWNER_SETS] = 512
+    llm_reasoning_effort: Annotated[
+        Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None, OWNER_SETS
+    ] = None
+    llm_reasoning_tokens: Annotated[int, _in(bounds.TOKENS), OWNER_SETS] = 8192
     answer_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.5
     closest_from: Annotated[float, _in(bounds.PROBABILITY), OWNER_SETS] = 0.02
     prompts: Annotated[Path | None, OWNER_SETS] = None

@@ -70,6 +70,7 @@ class SearchOptions:
     queries: options.Queries = None
     llm: options.Llm = None
     base_url: options.BaseUrl = None
+    reasoning_effort: options.ReasoningEffort = None
     embedding: EmbeddingOptions
 
     @property
@@ -82,6 +83,7 @@ class SearchOptions:
             "similarity_top_k": self.top_k,
             "llm": self.llm,
             "llm_base_url": self.base_url,
+            "llm_reasoning_effort": self.reasoning_effort,
         }
 
 

@@ -246,6 +246,15 @@ BaseUrl = Annotated[
     str | None,
     _option(_MODEL, "--base-url", metavar="URL", help="Address of the OpenAI-compatible server."),
 ]
+ReasoningEffort = Annotated[
+    str | None,
+    _option(
+        _MODEL,
+        "--reasoning-effort",
+        metavar="EFFORT",
+        help="How much a reasoning model thinks: none, minimal, low, medium, high or xhigh.",
+    ),
+]
 Stream = Annotated[
     bool | None,
     _option(

@@ -8,6 +8,7 @@ body and a streamed body alike. The size of a body is counted after unpacking.
 from __future__ import annotations
 
 import asyncio
+import re
 import ssl
 import time
 import weakref
@@ -30,6 +31,9 @@ MAX_BODY_BYTES = 16 * 1024 * 1024
 MAX_SECONDS = 600.0
 _HEADERS = {"Accept-Encoding": "identity"}
 _UNPACKED_BYTES = 1 << 16
+# Of a server-sent event: alone on its line, which no text in JSON can be.
+_DONE = re.compile(rb"(?:^|[\r\n])data:\s*\[DONE\]")
+_END_BYTES = 64
 # Of zlib: read the header of gzip, or of zlib, whichever is there.
 _ANY_HEADER = 32 + zlib.MAX_WBITS
 
@@ -107,6 +111,11 @@ def bounded_async_client(
     client.total, client.service = total, service
     _wrap_backends(client, HeldBackend)
     return client
+
+
+def says_done(response: httpx.Response) -> bool:
+    """Tell whether a streamed body that was read ended with the last mark of its protocol."""
+    return _DONE.search(response.extensions.get("end", b"")) is not None
 
 
 def _wrap_backends(client: httpx.Client | httpx.AsyncClient, wrap: Callable[[Any], Any]) -> None:
@@ -234,6 +243,8 @@ class _Body:
         self.service = service
         self.until = response.request.extensions.get("begun", time.monotonic()) + total
         self._left = limit
+        self._extensions = response.extensions
+        self._extensions["end"] = b""
         self._inflate = None
         coding = response.headers.get("content-encoding", "identity").strip().lower()
         if coding in ("gzip", "x-gzip", "deflate"):
@@ -256,6 +267,7 @@ class _Body:
                 raise LLMServerError(
                     "the server's answer does not end", hint=f"check {self.service.address}"
                 )
+            self._extensions["end"] = (self._extensions["end"] + piece)[-_END_BYTES:]
             yield piece
 
     def _unpacked(self, chunk: bytes) -> Iterator[bytes]:

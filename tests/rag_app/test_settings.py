@@ -175,6 +175,8 @@ VALUES = {
     "llm_max_tokens": "7",
     "answer_from": "0.7",
     "closest_from": "0.3",
+    "llm_reasoning_effort": '"low"',
+    "llm_reasoning_tokens": "7",
     "prompts": '"p.toml"',
     "cache_dir": '"cache"',
     "cache_limit_mb": "7",

@@ -56,6 +56,20 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class Message:
+    """A reply by its fields in the protocol; streamed, a text comes ``chunk`` characters a delta.
+
+    ``finish`` and ``choice`` (more fields of the choice) come with the last event.
+    """
+
+    fields: dict[str, Any]
+    finish: str | None = "stop"
+    choice: dict[str, Any] = field(default_factory=dict)
+    chunk: int = 4
+    done: bool = True
+
+
+@dataclass(frozen=True)
 class Failure:
     """An error status."""
 
@@ -85,7 +99,7 @@ class Json:
     value: Any
 
 
-Behaviour = Reply | Failure | Stall | Garbage | Json
+Behaviour = Reply | Message | Failure | Stall | Garbage | Json
 Script = Behaviour | Callable[[Request], Behaviour]
 
 
@@ -95,11 +109,18 @@ class OpenAIServer:
     Args:
         script: what to do with the chat requests, one after the other.
         models: entries of ``/v1/models``; ``None``: that address answers 404.
+        props: what llama.cpp says at ``/props``; ``None``: that address answers 404.
     """
 
-    def __init__(self, *script: Script, models: Sequence[dict[str, Any]] | None = None) -> None:
+    def __init__(
+        self,
+        *script: Script,
+        models: Sequence[dict[str, Any]] | None = None,
+        props: dict[str, Any] | None = None,
+    ) -> None:
         self.script = list(script) or [Reply("ok")]
         self.models = models
+        self.props = props
         self.requests: list[Request] = []
         self.stop = threading.Event()
         self._lock = threading.Lock()
@@ -150,6 +171,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._record({})
+        if self.owner.props is not None and self.path.partition("?")[0] == "/props":
+            self._json(200, self.owner.props)
+            return
         if self.owner.models is None or not self.path.endswith("/models"):
             self._json(404, {"error": {"message": "no such address"}})
             return
@@ -173,6 +197,10 @@ class _Handler(BaseHTTPRequestHandler):
             case Failure():
                 error = {"message": behaviour.message, "code": behaviour.code, "type": "test"}
                 self._json(behaviour.status, {"error": error}, behaviour.headers)
+            case Message() if request.streams:
+                self._bytes(200, b"".join(_events_of(behaviour)), "text/event-stream")
+            case Message():
+                self._json(200, _completion_of(behaviour))
             case Reply() if request.streams:
                 with suppress(ConnectionError):
                     self._stream(behaviour)
@@ -233,8 +261,26 @@ def _events(reply: Reply) -> Iterator[bytes]:
         yield b"data: [DONE]\n\n"
 
 
-def _event(delta: dict[str, str], finish: str | None) -> bytes:
-    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+def _events_of(message: Message) -> Iterator[bytes]:
+    for name, value in message.fields.items():
+        step = message.chunk
+        cut = isinstance(value, str)
+        parts = [value[i : i + step] for i in range(0, len(value), step)] if cut else [value]
+        for part in parts:
+            yield _event({name: part}, None)
+    yield _event({}, message.finish, message.choice)
+    if message.done:
+        yield b"data: [DONE]\n\n"
+
+
+def _completion_of(message: Message) -> dict[str, Any]:
+    content = {"role": "assistant", "content": None, **message.fields}
+    choice = {"index": 0, "message": content, "finish_reason": message.finish, **message.choice}
+    return {**_chunk(), "object": "chat.completion", "choices": [choice]}
+
+
+def _event(delta: dict[str, Any], finish: str | None, more: dict[str, Any] | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish, **(more or {})}
     value = json.dumps({**_chunk(), "choices": [choice]}, ensure_ascii=False)
     return b"data: %s\n\n" % value.encode()
 

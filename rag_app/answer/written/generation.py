@@ -20,6 +20,7 @@ from rag_app.answer.response import Answer, AnswerSentence, Usage
 from rag_app.answer.written.checks import SentenceChecker
 from rag_app.answer.written.citation_marks import MarkReader
 from rag_app.answer.written.delimiters import DelimiterFilter
+from rag_app.answer.written.leads import cites_at_once
 from rag_app.answer.written.marks import (
     AnswerFilter,
     MarkedSentence,
@@ -76,7 +77,7 @@ class Generation:
         texts = [source.text for source in self._request.sent]
         self._reader = MarkReader(len(texts), texts)
         self._filter = AnswerFilter(self._renumber, prompts.answer.refusal, self._reader)
-        self._stream = ReplyStream(llm, self._request.messages)
+        self._stream = ReplyStream(llm, self._request.messages, cites_at_once)
         self._said_first = False
 
     def complete(self) -> Answer:
@@ -85,7 +86,7 @@ class Generation:
         Raises:
             LLMError: of the class that says what failed.
         """
-        return self.replied(chat(self._llm, self._request.messages))
+        return self.replied(chat(self._llm, self._request.messages, cites_at_once))
 
     async def areply(self) -> Reply:
         """Ask without blocking; :meth:`replied` makes the answer of what comes.
@@ -93,7 +94,7 @@ class Generation:
         Raises:
             LLMError: of the class that says what failed.
         """
-        return await achat(self._llm, self._request.messages)
+        return await achat(self._llm, self._request.messages, cites_at_once)
 
     def replied(self, reply: Reply) -> Answer:
         """Return the checked answer of a whole reply."""

@@ -2,6 +2,8 @@
 
 Our own model object does not retry; a user's model that retries by its own setting
 (``max_retries``) is not retried here, since retries of retries multiply.
+Apart from failures, a request is sent again without what the server says it does not
+take, and once with room for thoughts when they used up the tokens of the answer.
 """
 
 from __future__ import annotations
@@ -16,12 +18,16 @@ from llama_index.core.llms.llm import LLM
 
 from pipelines.errors import (
     LLMConnectionError,
+    LLMRequestError,
     LLMServerError,
     LLMStreamError,
     RagError,
 )
 from pipelines.text import count_tokens, sanitise
-from rag_app.models.llm.errors import as_llm_error
+from rag_app.models.llm.errors import as_llm_error, refused_part
+from rag_app.models.llm.reasoning import Reasoning
+from rag_app.models.llm.replies import FINISHED, Ending, choice_of, get, said_of, thoughts_of
+from rag_app.models.llm.thoughts import IsAnswer, ThoughtFilter, always, never
 from rag_app.models.retrying import delay_or_raise
 from rag_app.models.usage import Reply, count
 
@@ -33,29 +39,34 @@ def model_name(llm: LLM) -> str:
     return str(getattr(llm, "model", "") or llm.metadata.model_name or llm.class_name())
 
 
-def chat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
-    """Return the whole answer of one call.
+def chat(llm: LLM, messages: Sequence[ChatMessage], is_answer: IsAnswer = never) -> Reply:
+    """Return the whole answer of one call, without thoughts.
+
+    Args:
+        llm: the model.
+        messages: what it is asked.
+        is_answer: as in :class:`ThoughtFilter`.
 
     Raises:
         LLMError: its class says what failed; after one retry where that may help.
     """
-    calls = _Calls(llm, messages)
+    calls = _Calls(llm, messages, is_answer)
     while True:
-        calls.count += 1
         try:
-            response = llm.chat(messages)
+            options = calls.begin()
+            response = llm.chat(calls.messages, **options)
             return calls.reply(response)
         except Exception as error:
             time.sleep(calls.delay_or_raise(error))
 
 
-async def achat(llm: LLM, messages: Sequence[ChatMessage]) -> Reply:
+async def achat(llm: LLM, messages: Sequence[ChatMessage], is_answer: IsAnswer = never) -> Reply:
     """Do the same as :func:`chat` without blocking the loop."""
-    calls = _Calls(llm, messages)
+    calls = _Calls(llm, messages, is_answer)
     while True:
-        calls.count += 1
         try:
-            response = await llm.achat(messages)
+            options = await asyncio.to_thread(calls.begin)
+            response = await llm.achat(calls.messages, **options)
             return calls.reply(response)
         except Exception as error:
             await asyncio.sleep(await asyncio.to_thread(calls.delay_or_raise, error))
@@ -66,17 +77,20 @@ class ReplyStream:
 
     A failure before the first words is retried once; a later one is an
     ``LLMStreamError``, as is a stream of the OpenAI protocol that ends without a
-    ``finish_reason``.
+    ``finish_reason`` and without its last mark.
 
     Args:
         llm: the model.
         messages: what it is asked.
+        is_answer: as in :class:`ThoughtFilter`.
     """
 
-    def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
-        self._calls = _Calls(llm, messages)
-        self._collected = _Collected()
+    def __init__(
+        self, llm: LLM, messages: Sequence[ChatMessage], is_answer: IsAnswer = always
+    ) -> None:
+        self._calls = _Calls(llm, messages, is_answer)
         self._reply: Reply | None = None
+        self._shown_characters = 0
 
     @property
     def reply(self) -> Reply:
@@ -86,48 +100,58 @@ class ReplyStream:
         return self._reply
 
     def __iter__(self) -> Iterator[str]:
-        while True:
-            self._calls.count += 1
+        while self._reply is None:
             try:
-                yield from self._deltas()
-                self._end()
-                return
+                yield from self._deltas(self._calls.begin())
+                last, reply = self._end()
+                if last:
+                    yield last
+                self._reply = reply
             except Exception as error:
                 time.sleep(self._delay_or_raise(error))
 
     async def __aiter__(self) -> AsyncGenerator[str, None]:
-        while True:
-            self._calls.count += 1
+        while self._reply is None:
             try:
-                responses = await self._calls.llm.astream_chat(self._calls.messages)
+                options = await asyncio.to_thread(self._calls.begin)
+                responses = await self._calls.llm.astream_chat(self._calls.messages, **options)
                 try:
                     async for response in responses:
-                        if delta := self._collected.add(response):
+                        if delta := self._shown(response):
                             yield delta
                 finally:
                     await _aclose(responses)
-                self._end()
-                return
+                last, reply = self._end()
+                if last:
+                    yield last
+                self._reply = reply
             except Exception as error:
                 await asyncio.sleep(await asyncio.to_thread(self._delay_or_raise, error))
 
-    def _deltas(self) -> Iterator[str]:
-        responses = self._calls.llm.stream_chat(self._calls.messages)
+    def _deltas(self, options: dict[str, Any]) -> Iterator[str]:
+        responses = self._calls.llm.stream_chat(self._calls.messages, **options)
         try:
             for response in responses:
-                if delta := self._collected.add(response):
+                if delta := self._shown(response):
                     yield delta
         finally:
             # Ctrl-C or a reader that stops: close the connection at once.
             _close(responses)
 
-    def _end(self) -> None:
-        if self._collected.ended_early:
+    def _shown(self, response: ChatResponse) -> str:
+        delta = self._calls.collected.add(response)
+        self._shown_characters += len(delta)
+        return delta
+
+    def _end(self) -> tuple[str, Reply]:
+        """Return the text that was held back, and the whole reply."""
+        if self._calls.collected.ended_early:
             raise LLMStreamError("the connection was closed too early", hint="ask again")
-        self._reply = self._calls.reply_of(self._collected)
+        last = self._calls.collected.close()
+        return last, self._calls.end()
 
     def _delay_or_raise(self, error: Exception) -> float:
-        if not self._collected.text:
+        if not self._shown_characters:
             return self._calls.delay_or_raise(error)
         mapped = self._calls.mapped(error)
         reason = mapped.message.removeprefix(f"{self._calls.name}: ")
@@ -135,23 +159,49 @@ class ReplyStream:
             reason = "the connection was lost"
         raise LLMStreamError(
             f"{self._calls.name}: the answer broke off after "
-            f"{len(self._collected.text)} characters: {reason}",
+            f"{self._shown_characters} characters: {reason}",
             hint="ask again" if isinstance(mapped, LLMConnectionError) else mapped.hint,
         ) from None
 
 
-class _Calls:
-    """The state of a call and its retry."""
+class _TooFewTokens(Exception):
+    """The model stopped at its maximum of tokens before it wrote any answer."""
 
-    def __init__(self, llm: LLM, messages: Sequence[ChatMessage]) -> None:
+
+class _Calls:
+    """The state of a call: its retries, and what the server made us change in the request.
+
+    Attributes:
+        messages: what the model is asked.
+        collected: the answer to the last request.
+    """
+
+    def __init__(self, llm: LLM, messages: Sequence[ChatMessage], is_answer: IsAnswer) -> None:
         self.llm = llm
         self.messages = list(messages)
-        self.count = 0
+        self.collected = _Collected(is_answer)
+        self._is_answer = is_answer
+        self._count = self._failed = 0
         self._retries = 0 if getattr(llm, "max_retries", 0) else 1
+        self._left_out: set[str] = set()
+        # Ours alone: other models have settings of their own for it.
+        self._reasoning: Reasoning | None = getattr(llm, "reasoning", None)
+        self._widened = self._reasoning is not None and self._reasoning.expected
+        # Tokens of requests that gave no answer: prompt, completion.
+        self._spent = (0, 0)
 
     @property
     def name(self) -> str:
         return model_name(self.llm)
+
+    def begin(self) -> dict[str, Any]:
+        """Return the options of the next request."""
+        self._count += 1
+        self.collected = _Collected(self._is_answer)
+        if self._reasoning is None or not self._widened:
+            return {}
+        window = self.llm.metadata.context_window
+        return {"max_tokens": self._reasoning.budget(window, _tokens_of(self.messages))}
 
     def mapped(self, error: Exception) -> RagError:
         return as_llm_error(
@@ -163,80 +213,135 @@ class _Calls:
         )
 
     def delay_or_raise(self, error: Exception) -> float:
-        """Return the seconds to wait before the retry, or raise our error."""
-        return delay_or_raise(error, self.mapped(error), tried=self.count, retries=self._retries)
+        """Return the seconds to wait before the next request, or raise our error."""
+        if isinstance(error, _TooFewTokens) or self._leaves_out(error):
+            return 0.0
+        self._failed += 1
+        mapped = self.mapped(error)
+        return delay_or_raise(error, mapped, tried=self._failed, retries=self._retries)
+
+    def _leaves_out(self, error: Exception) -> bool:
+        """Tell whether the request goes without what the server refused, once for each part."""
+        part = refused_part(error)
+        leave_out = getattr(self.llm, "leave_out", None)
+        if part is None or leave_out is None or part in self._left_out:
+            return False
+        self._left_out.add(part)
+        leave_out(part)
+        return True
 
     def reply(self, response: ChatResponse) -> Reply:
-        collected = _Collected()
-        collected.add(response, whole=True)
-        return self.reply_of(collected)
+        """Return the reply that a whole response is."""
+        self.collected.add(response, whole=True)
+        self.collected.close()
+        return self.end()
 
-    def reply_of(self, collected: _Collected) -> Reply:
-        counted = collected.usage
-        if counted is None:
-            prompt = sum(count_tokens(str(message.content or "")) for message in self.messages)
-            counted = (prompt, count_tokens(collected.text))
-            estimated = True
-        else:
-            estimated = False
+    def end(self) -> Reply:
+        """Return the reply, once all of it is collected.
+
+        Raises:
+            LLMError: it is no answer.
+        """
+        collected = self.collected
+        prompt, completion = collected.usage or (_tokens_of(self.messages), collected.tokens)
+        spent = (self._spent[0] + prompt, self._spent[1] + completion)
+        if collected.ending.is_cut and not collected.text.strip() and self._reasoning is not None:
+            self._spent = spent
+            self._widen(self._reasoning)
+        if (error := collected.ending.error(collected.text, self.name)) is not None:
+            raise error
         reply = Reply(
             text=collected.text,
-            prompt_tokens=counted[0],
-            completion_tokens=counted[1],
-            estimated=estimated,
-            cut=collected.finish_reason == "length",
-            calls=self.count,
+            prompt_tokens=spent[0],
+            completion_tokens=spent[1],
+            estimated=collected.usage is None,
+            cut=collected.ending.is_cut,
+            calls=self._count,
         )
         count(reply)
         return reply
 
+    def _widen(self, reasoning: Reasoning) -> None:
+        """Have the request sent again with room for thoughts; every later one has it too."""
+        if self._widened:
+            raise LLMRequestError(
+                f"{self.name}: the model thought until its limit of tokens, and wrote no answer",
+                hint="set a higher llm_reasoning_tokens or a lower llm_reasoning_effort; both "
+                "need room in llm_context_window",
+            )
+        self._widened = reasoning.expected = True
+        raise _TooFewTokens
+
 
 class _Collected:
-    """The pieces of one answer."""
+    """The pieces of one answer.
 
-    def __init__(self) -> None:
+    Attributes:
+        text: what is shown of it so far.
+        usage: tokens of the prompt and of all that was written, as the server counted.
+        ending: how it ended.
+    """
+
+    def __init__(self, is_answer: IsAnswer) -> None:
         self.text = ""
         self.usage: tuple[int, int] | None = None
-        self.finish_reason: str | None = None
+        self.ending = Ending()
+        self._written: list[str] = []
+        self._filter = ThoughtFilter(is_answer)
         self._says_when_finished = False
+        self._finished = False
 
     @property
     def ended_early(self) -> bool:
-        """Whether the protocol tells how an answer finished, and this one did not."""
-        return self._says_when_finished and self.finish_reason is None
+        """Whether the protocol tells when an answer is finished, and this one is not."""
+        return self._says_when_finished and not (self._finished or self.ending.reason)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens that the model wrote, thoughts as well, as we count them."""
+        return count_tokens("".join(self._written))
 
     def add(self, response: ChatResponse, *, whole: bool = False) -> str:
-        """Take one piece and return its text."""
-        raw = response.raw
-        choices = _get(raw, "choices")
-        if choices is not None:
+        """Take one piece and return what can be shown by now."""
+        self._finished |= bool(response.additional_kwargs.get(FINISHED))
+        choice = choice_of(response.raw)
+        if get(response.raw, "choices") is not None:
             self._says_when_finished = True
-            reason = _get(choices[0], "finish_reason") if choices else None
-            self.finish_reason = reason or self.finish_reason
+        if choice is not None:
+            self.ending.add(choice)
+            self._written.append(thoughts_of(said_of(choice)))
         self.usage = _usage(response) or self.usage
         delta = sanitise((response.message.content if whole else response.delta) or "")
-        self.text += delta
+        self._written.append(delta)
+        return self._show(self._filter.feed(delta))
+
+    def close(self) -> str:
+        """Return what was held back, at the end of the answer."""
+        return self._show(self._filter.close())
+
+    def _show(self, piece: str) -> str:
+        self.text += piece
         if len(self.text) > MAX_ANSWER_CHARACTERS:
             raise LLMServerError(
                 f"the answer is longer than {MAX_ANSWER_CHARACTERS} characters",
                 hint="set a lower llm_max_tokens",
             )
-        return delta
+        return piece
+
+
+def _tokens_of(messages: Sequence[ChatMessage]) -> int:
+    return sum(count_tokens(str(message.content or "")) for message in messages)
 
 
 def _usage(response: ChatResponse) -> tuple[int, int] | None:
-    raw = _get(response.raw, "usage")
-    prompt, completion = _get(raw, "prompt_tokens"), _get(raw, "completion_tokens")
+    raw = get(response.raw, "usage")
+    prompt, completion = get(raw, "prompt_tokens"), get(raw, "completion_tokens")
     if prompt is None:
         prompt = response.additional_kwargs.get("prompt_tokens")
         completion = response.additional_kwargs.get("completion_tokens")
     if isinstance(prompt, int) and isinstance(completion, int) and prompt > 0:
         return prompt, completion
     return None
-
-
-def _get(holder: Any, name: str) -> Any:
-    return holder.get(name) if isinstance(holder, dict) else getattr(holder, name, None)
 
 
 def _secrets(llm: LLM) -> list[str]:

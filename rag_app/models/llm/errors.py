@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
+from typing import Any
 
 from pipelines.errors import (
     LLMAuthError,
@@ -75,6 +76,22 @@ _UNKNOWN_MODEL = re.compile(
     re.I | re.X,
 )
 
+# What a request can do without, and how servers say that they do not take it: chat templates
+# (Gemma, early Mistral), Google, vLLM, llama.cpp; OpenAI, Azure, Groq, FastAPI.
+SYSTEM_ROLE, STREAM_OPTIONS, TEMPERATURE = "system role", "stream_options", "temperature"
+_REFUSED_PARTS = {
+    SYSTEM_ROLE: re.compile(
+        r"""\bsystem\b.{0,40}\b(?:not\ supported|unsupported|not\ allowed|not\ enabled)\b
+          | \b(?:no|not\ support(?:ed)?|unsupported|invalid|unexpected)\b.{0,40}\bsystem\b
+          | \bdeveloper\ instruction\ is\ not\ enabled\b
+          | \broles\ must\ alternate\b
+          | \bonly\ user\ and\ assistant\ roles\b""",
+        re.I | re.X,
+    ),
+    STREAM_OPTIONS: re.compile(r"stream_options|include_usage"),
+    TEMPERATURE: re.compile(r"\btemperature\b.{0,60}(?:support|default)|support.{0,60}temperature"),
+}
+
 _WHAT: dict[type[LLMError], str] = {
     LLMAuthError: "the server refused the key",
     LLMNotFoundError: "the server does not know this model or address",
@@ -102,6 +119,21 @@ def _hint_of(kind: type[LLMError], service: Service) -> str:
         LLMStreamError: "ask again",
     }
     return hints.get(kind, "")
+
+
+class FailedReply(Exception):
+    """A failure that a server sent as a reply.
+
+    Attributes:
+        body: what it said, as in the body of a failed request.
+        status_code: the HTTP status that it meant, if it said one.
+    """
+
+    def __init__(self, body: dict[str, Any]) -> None:
+        super().__init__(str(body.get("message") or "the server says only that there was an error"))
+        self.body = body
+        code = body.get("code")
+        self.status_code = code if isinstance(code, int) and 400 <= code < 600 else None
 
 
 def as_llm_error(
@@ -159,7 +191,7 @@ def kind_of(error: BaseException) -> type[LLMError]:
         return LLMTimeoutError
     if isinstance(error, OSError):
         return LLMConnectionError
-    if _is_no_answer(error):
+    if isinstance(error, FailedReply) or _is_no_answer(error):
         return LLMServerError
     return LLMError
 
@@ -180,7 +212,10 @@ def status_of(error: BaseException) -> int | None:
         status = getattr(holder, "status_code", None)
         if isinstance(status, int):
             return status
-    return None
+    # An error within a stream has no status of its own.
+    body = getattr(error, "body", None)
+    code = body.get("code") if isinstance(body, dict) else None
+    return code if isinstance(code, int) and 400 <= code < 600 else None
 
 
 def is_unknown_model(error: BaseException) -> bool:
@@ -191,6 +226,20 @@ def is_unknown_model(error: BaseException) -> bool:
     if getattr(error, "code", None) == "model_not_found":
         return True
     return _UNKNOWN_MODEL.search(_detail(error, LANGUAGE_MODEL)) is not None
+
+
+def refused_part(error: BaseException) -> str | None:
+    """Return what a server says it does not take of a request that may go without it, if any."""
+    status = status_of(error)
+    if status is None or status not in (*_REFUSALS, 500, 501):
+        return None
+    detail = _detail(error, LANGUAGE_MODEL)
+    return next((part for part, words in _REFUSED_PARTS.items() if words.search(detail)), None)
+
+
+def is_filtered(error: BaseException) -> bool:
+    """Tell whether a content filter refused the request."""
+    return getattr(error, "code", None) in ("content_filter", "content_policy_violation")
 
 
 def is_out_of_quota(error: BaseException) -> bool:
@@ -218,6 +267,10 @@ def _some_of(names: Sequence[str], wanted: str) -> str:
 def _hint(error: BaseException, kind: type[LLMError], service: Service) -> str:
     if is_out_of_quota(error):
         return "the account of this key has nothing left: waiting does not help"
+    if is_filtered(error):
+        return "put another question, or use a model without this filter"
+    if kind is LLMRequestError and "reasoning_effort" in _detail(error, service):
+        return "leave llm_reasoning_effort (RAG_LLM_REASONING_EFFORT) out, or set another one"
     if _is_no_answer(error):
         return (
             f"check that {service.address} is an address of the {service.protocol} protocol; "

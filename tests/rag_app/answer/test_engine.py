@@ -358,7 +358,7 @@ def test_streaming_gives_the_same_answer_as_waiting():
 
 
 def test_first_words_come_before_the_model_has_finished():
-    with OpenAIServer(Reply("The plant made pumps. " * 20, ending="stall")) as server:
+    with OpenAIServer(Reply("The plant made pumps. [1] " * 20, ending="stall")) as server:
         response = engine(llm=model(server), streaming=True).query(ASKED)
         assert next(iter(response.response_gen))
         assert not response.finished
@@ -424,7 +424,7 @@ def test_an_async_stream_that_breaks_is_an_error():
         with pytest.raises(LLMStreamError):
             await response.get_response()
 
-    with OpenAIServer(Reply("It made 4,200 pumps", ending="torn")) as server:
+    with OpenAIServer(Reply("It made 4,200 pumps. [1] And it", ending="torn")) as server:
         asyncio.run(ask(server))
 
 

@@ -49,14 +49,18 @@ def test_openai_model_names_known_or_not_have_a_window(name, window):
     assert llm.metadata.is_chat_model
 
 
-@pytest.mark.parametrize(("name", "temperature"), [("gpt-4o", 0.0), ("o3-mini", 1.0)])
-def test_reasoning_models_keep_their_own_temperature(name, temperature):
+@pytest.mark.parametrize(
+    ("name", "temperature", "tokens"), [("gpt-4o", 0.0, 512), ("o3-mini", 1.0, 512 + 8192)]
+)
+def test_reasoning_models_keep_their_own_temperature_and_have_room_to_think(
+    name, temperature, tokens
+):
     with OpenAIServer() as server:
         llm = load_llm(Settings(llm=f"openai:{name}", llm_api_key=KEY, llm_base_url=server.url))
         chat(llm, HELLO)
     body = server.chats[0].body
     assert body["temperature"] == temperature
-    assert body["max_completion_tokens"] == 512
+    assert body["max_completion_tokens"] == tokens
     assert "max_tokens" not in body
 
 
@@ -66,7 +70,7 @@ def test_reasoning_models_keep_their_own_temperature(name, temperature):
         {"max_model_len": 2222},
         {"context_length": 2222},
         {"context_window": 2222},
-        {"meta": {"n_ctx_train": 2222}},
+        {"meta": {"n_ctx": 2222, "n_ctx_train": 9999}},
     ],
 )
 def test_window_is_asked_of_the_server_where_it_tells(entry):
@@ -76,6 +80,24 @@ def test_window_is_asked_of_the_server_where_it_tells(entry):
         assert llm.metadata.context_window == 2222
         assert llm.metadata.context_window == 2222
     assert [request.path for request in server.requests] == ["/v1/models"]
+
+
+@pytest.mark.parametrize("name", [MODEL, "/models/test.gguf"])
+def test_llama_cpp_tells_the_window_that_it_serves_whatever_the_model_is_called(name):
+    models = [{"id": name, "meta": {"n_ctx_train": 131_072}}]
+    props = {"default_generation_settings": {"n_ctx": 2222}, "total_slots": 4}
+    with OpenAIServer(models=models, props=props) as server:
+        assert like(server).metadata.context_window == 2222
+    assert [request.path for request in server.requests] == ["/v1/models", "/props"]
+
+
+@pytest.mark.parametrize(
+    "props", [None, {}, {"default_generation_settings": 7}, {"default_generation_settings": {}}]
+)
+def test_a_window_of_training_counts_where_no_other_is_told(props):
+    models = [{"id": MODEL, "meta": {"n_ctx_train": 2222}}]
+    with OpenAIServer(models=models, props=props) as server:
+        assert like(server).metadata.context_window == 2222
 
 
 @pytest.mark.parametrize(
