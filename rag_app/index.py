@@ -20,7 +20,6 @@ from rag_app.facade.arguments import check, check_each
 from rag_app.facade.opening import OpenedIndex, create_index, merge_stores, open_index
 from rag_app.facade.querying import RetrieverOptions, configured_llm, make_engine, make_retriever
 from rag_app.models.embedding.engine_loading import LoadedEngine
-from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy
 from rag_app.session import QuerySession
@@ -32,6 +31,7 @@ if TYPE_CHECKING:  # a question to an index that is there needs nothing of what 
     from rag_app.facade.info import IndexInfo
     from rag_app.facade.ingesting import Input
     from rag_app.ingest import IngestReport, OnFile, Progress, RemoveReport, RepairReport
+    from rag_app.retrieval.explain import Explanation
 
 
 class Index:

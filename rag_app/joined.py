@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self, Unpack
+from typing import TYPE_CHECKING, Self, Unpack
 
 from llama_index.core.callbacks.base import CallbackManager
 from llama_index.core.llms.llm import LLM
@@ -20,10 +20,12 @@ from rag_app.facade.querying import (
     make_retriever,
 )
 from rag_app.index import Index
-from rag_app.retrieval.explain import Explanation
 from rag_app.retrieval.retriever import JoinedRetriever
 from rag_app.retrieval.strategy import Strategy
 from rag_app.session import QuerySession
+
+if TYPE_CHECKING:
+    from rag_app.retrieval.explain import Explanation
 
 
 class JoinedIndex:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from rag_app.cli import ask, evaluate, info, ingest, manage, repair, search, trust
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.output import one_line
 from rag_app.cli.session import CLOSED, ERROR, abandon
@@ -20,6 +20,21 @@ EXAMPLES = examples(
     "rag ingest reports/",
     'rag ask "What is the lead time?"',
 )
+# Each command, in the order in which one meets them, with its module in this package, its
+# function or group there, and its examples there: what does not run is not imported.
+_COMMANDS = {
+    "ingest": ("ingest", "ingest", "EXAMPLES"),
+    "ask": ("ask", "ask", "EXAMPLES"),
+    "search": ("search", "search", "SEARCH_EXAMPLES"),
+    "explain": ("search", "explain", "EXPLAIN_EXAMPLES"),
+    "info": ("info", "info", "EXAMPLES"),
+    "repair": ("repair", "repair", "EXAMPLES"),
+    "remove": ("manage", "remove", "REMOVE_EXAMPLES"),
+    "merge": ("manage", "merge", "MERGE_EXAMPLES"),
+    "eval": ("evaluate", "evaluate", "EXAMPLES"),
+    "trust": ("trust", "trust", "EXAMPLES"),
+    "cache": ("cache", "cache", "EXAMPLES"),
+}
 
 
 class Group(TyperGroup):
@@ -51,9 +66,37 @@ class Group(TyperGroup):
         return list(self.commands)
 
 
+class Commands(Group):
+    """All commands; each is imported when it is asked for."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes | {"commands": dict.fromkeys(_COMMANDS)})
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """Return the command of a name, imported; None: there is none."""
+        if cmd_name in _COMMANDS and self.commands[cmd_name] is None:
+            self.commands[cmd_name] = _imported(cmd_name)
+        return super().get_command(ctx, cmd_name)
+
+
+def _imported(name: str) -> Any:
+    """Return a command, or a group of them, with its examples as the end of its help page."""
+    module, function, epilog = _COMMANDS[name]
+    found = import_module(f"rag_app.cli.{module}")
+    one = getattr(found, function)
+    if not isinstance(one, typer.Typer):
+        single = typer.Typer(add_completion=False, rich_markup_mode=None)
+        single.command(name, cls=Command, epilog=getattr(found, epilog))(one)
+        return typer.main.get_command(single)
+    whole = typer.Typer(add_completion=False, rich_markup_mode=None)
+    whole.add_typer(one, name=name, cls=Group, epilog=getattr(found, epilog))
+    made: Any = typer.main.get_command(whole)
+    return made.commands[name]
+
+
 app = typer.Typer(
     name="rag",
-    cls=Group,
+    cls=Commands,
     help="Ask PDFs and get answers with file, page and quote. Works offline, without a key.",
     epilog=EXAMPLES,
     rich_markup_mode=None,
@@ -79,28 +122,6 @@ def _root(
     ] = False,
 ) -> None:
     help_when_alone(context)
-
-
-for _name, _function, _examples in (
-    ("ingest", ingest.ingest, ingest.EXAMPLES),
-    ("ask", ask.ask, ask.EXAMPLES),
-    ("search", search.search, search.SEARCH_EXAMPLES),
-    ("explain", search.explain, search.EXPLAIN_EXAMPLES),
-    ("info", info.info, info.EXAMPLES),
-    ("repair", repair.repair, repair.EXAMPLES),
-    ("remove", manage.remove, manage.REMOVE_EXAMPLES),
-    ("merge", manage.merge, manage.MERGE_EXAMPLES),
-    ("eval", evaluate.evaluate, evaluate.EXAMPLES),
-    ("trust", trust.trust, trust.EXAMPLES),
-):
-    app.command(_name, cls=Command, epilog=_examples)(_function)
-app.add_typer(
-    manage.cache,
-    name="cache",
-    cls=Group,
-    help='The indexes that rag ask "…" FILE.pdf has cached.',
-    epilog=manage.CACHE_EXAMPLES,
-)
 
 
 def run(arguments: Sequence[str]) -> int:

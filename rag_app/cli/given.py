@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pipelines.errors import ConfigError
-from rag_app.cli.questions import decoded
 from rag_app.cli.session import UsageError
 
 STDIN = "-"
@@ -37,6 +36,8 @@ def question_of(given: str | None) -> str | None:
             f"stdin holds more than {MAX_QUESTION_BYTES} bytes: "
             "for many questions, one on each line, give --questions -"
         )
+    from rag_app.cli.questions import decoded
+
     try:
         text = decoded(data, "stdin").strip()
     except ConfigError as error:

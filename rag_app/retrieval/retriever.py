@@ -7,7 +7,7 @@ import copy
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from llama_index.core.base.base_retriever import BaseRetriever
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -26,7 +26,6 @@ from rag_app.retrieval.candidates import CandidateList, read_candidates
 from rag_app.retrieval.catalogue import Catalogues
 from rag_app.retrieval.documents import Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
-from rag_app.retrieval.explain import Explanation, explanation_of
 from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
 from rag_app.retrieval.fusion import Fused
 from rag_app.retrieval.glossary import search_text, terms_in
@@ -41,6 +40,9 @@ from rag_app.session import QuerySession
 from rag_app.stopwatch import Stopwatch
 from rag_app.store.array_types import Vector
 from rag_app.store.protocol import IndexConfig, Store
+
+if TYPE_CHECKING:
+    from rag_app.retrieval.explain import Explanation
 
 DEFAULT_TOP_K = 5
 
@@ -215,6 +217,8 @@ class StrategyRetriever(BaseRetriever):
 
     def explain_in(self, session: QuerySession, query: QueryType, *, top: int = 10) -> Explanation:
         """Do the same as :meth:`explain`, reading in a session of this retriever's ``stores``."""
+        from rag_app.retrieval.explain import explanation_of
+
         found = self._search(_bundle(query), self._views(session))
         return explanation_of(found, self._k, top)
 

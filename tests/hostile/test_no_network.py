@@ -136,8 +136,8 @@ def test_every_command_of_the_program_is_guarded() -> None:
     group = typer.main.get_command(app)
     names = {
         (name, inner)
-        for name, command in group.commands.items()  # type: ignore[attr-defined]
-        for inner in getattr(command, "commands", {None: None})
+        for name in group.list_commands(None)  # type: ignore[attr-defined]
+        for inner in getattr(group.get_command(None, name), "commands", {None: None})  # type: ignore[attr-defined]
     }
     run = {(one[0], one[1] if one[0] == "cache" else None) for one in COMMANDS}
     assert names <= run

@@ -10,7 +10,6 @@ from typing import Concatenate, ParamSpec, Protocol, TypeVar
 from pipelines.errors import RagError
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.connect import of_sqlite
-from rag_app.store.sqlite.verify import verify_tables
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -48,6 +47,8 @@ def explained(method: Callable[Concatenate[_S, P], R]) -> Callable[Concatenate[_
         except sqlite3.Error as error:
             raise of_sqlite(error, self._sums.folder) from error
         except Exception as error:
+            from rag_app.store.sqlite.verify import verify_tables
+
             findings = verify_tables(self._sql, self._sums.folder)
             if not findings:
                 raise

@@ -21,7 +21,6 @@ from rag_app.store.sqlite import blobs
 from rag_app.store.sqlite import filters as filtering
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.explaining import ForeignSelectionError, NotHereError, explained
-from rag_app.store.sqlite.exporting import export_content
 from rag_app.store.sqlite.filters import PassageSelection
 from rag_app.store.sqlite.node_reader import NodeReader
 from rag_app.store.sqlite.passage_table import PassageTable, load_passages
@@ -229,6 +228,8 @@ class SqliteSnapshot:
     @explained
     def export(self, content_hash: str) -> Prepared:
         """Return all of one content as it was put: what a merge writes elsewhere."""
+        from rag_app.store.sqlite.exporting import export_content
+
         return export_content(
             self._sql, self._sums, self._content_or_error(content_hash), self._reader
         )

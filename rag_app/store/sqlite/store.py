@@ -8,12 +8,12 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pipelines.errors import IndexExistsError, IndexReadOnlyError
 from rag_app.store.config import dump_config
 from rag_app.store.engine.array_files import sync_folder
 from rag_app.store.protocol import Finding, IndexConfig
-from rag_app.store.sqlite.build import build_derived
 from rag_app.store.sqlite.connect import (
     Connections,
     is_writable,
@@ -31,13 +31,14 @@ from rag_app.store.sqlite.folders import (
     remove_folders,
 )
 from rag_app.store.sqlite.network_drives import refuse_network_drive
-from rag_app.store.sqlite.salvage import Salvage, repair_files, salvaged
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK, create_tables
 from rag_app.store.sqlite.segment_cache import SegmentCache
 from rag_app.store.sqlite.snapshot import SqliteSnapshot
-from rag_app.store.sqlite.verify import verify_index
-from rag_app.store.sqlite.writer import SqliteWriter
 from rag_app.store.sqlite.writer_lock import HeldLock, recorded_drafts, writer_lock
+
+if TYPE_CHECKING:
+    from rag_app.store.sqlite.salvage import Salvage
+    from rag_app.store.sqlite.writer import SqliteWriter
 
 _MAX_WAIT_MS = 200  # of tidying up for readers
 _MAX_FREE_SHARE = 0.25  # of pages; above it the database is made smaller
@@ -92,6 +93,8 @@ class SqliteStore:
         Each call of its methods is on disk when it returns, unless not ``durable``: then
         when the writer has closed, if no reader is there.
         """
+        from rag_app.store.sqlite.writer import SqliteWriter
+
         if not is_index(self._path):
             raise not_found(self._path)
         refuse_network_drive(self._path)
@@ -116,6 +119,8 @@ class SqliteStore:
         Raises:
             IndexDamagedError: it is so damaged that it cannot be checked.
         """
+        from rag_app.store.sqlite.verify import verify_index
+
         with self._connections.borrow() as connection, translated(self._path):
             connection.sql.execute("BEGIN")
             try:
@@ -135,10 +140,14 @@ class SqliteStore:
 
     def repair_files(self) -> tuple[str, ...]:
         """Build damaged derived files anew from the database; return which."""
+        from rag_app.store.sqlite.salvage import repair_files
+
         return repair_files(self._path)
 
     def salvaged(self) -> AbstractContextManager[Salvage]:
         """Yield a new index with all that is whole of this one; leaving puts it in its place."""
+        from rag_app.store.sqlite.salvage import salvaged
+
         return salvaged(self._path, lambda folder: create_store(folder, self._config))
 
     def close(self) -> None:
@@ -247,6 +256,8 @@ def remove_if_empty(path: Path) -> bool:
     Raises:
         IndexLockedError: somebody writes to it.
     """
+    from rag_app.store.sqlite.build import build_derived
+
     with writer_lock(path / LOCK, timeout=0):
         sql = open_writer(path)
         try:
@@ -307,6 +318,8 @@ def _make(path: Path, config: IndexConfig, lock: HeldLock) -> None:
 @contextlib.contextmanager
 def _building(sql: sqlite3.Connection, path: Path) -> Iterator[None]:
     """Build the derived files at the end, also after an error, but not when interrupted."""
+    from rag_app.store.sqlite.build import build_derived
+
     try:
         yield
     except Exception:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import subprocess
 import sys
 from concurrent.futures import Future
@@ -22,13 +23,31 @@ from tests.support.embedding import HashEmbedding
 UNWANTED = (
     "torch transformers sentence_transformers sklearn scipy pandas openai pypdf pypdfium2 rich"
 )
+# Modules and packages of ours that a question to an index without a language model does not need.
+OURS_UNWANTED = tuple(
+    f"{package}.{name}"
+    for package, names in {
+        "pipelines": "child_parent isolated pdfium_reader readers reading sentence_window worker",
+        "rag_app": "cached evaluation ingest joined",
+        "rag_app.answer": "written",
+        "rag_app.cli": "answers batch cache evaluate info ingest manage passwords pdfs progress "
+        "questions repair search trust watching",
+        "rag_app.facade": "info ingesting",
+        "rag_app.models": "llm",
+        "rag_app.retrieval": "adapters explain",
+        "rag_app.store.sqlite": "build contents exporting merge retitling salvage verify writer",
+    }.items()
+    for name in names.split()
+)
+MAX_MODULES = 158  # of ours; they were 149 when this was written
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    with Index.create(tmp_path / "index") as index:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("asked") / "index"
+    with Index.create(path) as index:
         index.ingest(Document(text="The crane lifts seven tonnes.", id_="crane"))
-    return tmp_path / "index"
+    return path
 
 
 def test_an_index_opened_with_what_was_begun_loads_no_second_model(folder, monkeypatch):
@@ -70,12 +89,31 @@ def test_collecting_garbage_goes_on_after_a_question(rag, index):
     assert gc.isenabled()
 
 
-def test_a_question_in_a_new_process_imports_nothing_that_it_does_not_need(folder):
+@pytest.fixture(scope="module")
+def imported(folder: Path) -> set[str]:
+    """All modules of a new process that has answered a question to an index."""
     code = (
         "import sys\nfrom rag_app.cli.app import run\n"
-        f"code = run(['ask', 'What lifts seven tonnes?', '--index', {str(folder)!r}])\n"
-        "print(code, *(m for m in sys.argv[1].split() if m in sys.modules))"
+        "code = run(['ask', 'What lifts seven tonnes?', '--index', sys.argv[1]])\n"
+        "print(code, *sys.modules)"
     )
-    command = [sys.executable, "-c", code, UNWANTED]
+    command = [sys.executable, "-c", code, str(folder)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "0"
+    code, *modules = done.stdout.splitlines()[-1].split()
+    assert code == "0"
+    return set(modules)
+
+
+def test_a_question_in_a_new_process_imports_no_library_that_it_does_not_need(imported):
+    assert imported.isdisjoint(UNWANTED.split())
+
+
+def test_a_question_in_a_new_process_imports_nothing_of_ours_that_others_need(imported):
+    ours = {name for name in imported if name.partition(".")[0] in ("pipelines", "rag_app")}
+    assert not ours & set(OURS_UNWANTED)
+    assert len(ours) <= MAX_MODULES, "\n".join(sorted(ours))
+
+
+@pytest.mark.parametrize("name", OURS_UNWANTED)
+def test_a_module_that_a_question_may_not_import_exists(name):
+    assert importlib.util.find_spec(name)
