@@ -4,6 +4,11 @@ Each file covers some blobs. A run writes its new blobs into a new file and
 merges smaller neighbours into it, so that there are at most about log2(n) files
 and a blob is rewritten at most that often. The list of files is itself in the
 database: one transaction switches from the old ones to the new one.
+
+One base file with one delta file would be simpler, and write more: at 10,000 passages,
+ten at a time, each row 33, 54 and 95 times where the delta is merged above .1, .25 and .5
+of the base, 5 times by tiers, which are then 5 files on average and 9 at most
+(``python -m benchmarks.store_tiers``; rows are counted, queries are not timed).
 """
 
 from __future__ import annotations
@@ -128,7 +133,7 @@ def _build(sql: sqlite3.Connection, folder: Path, kind: int, sort: SegmentFiles)
     files, unusable = _open_all(sql, folder, kind, sort)
     covered = {blob for segment in files.values() for blob in segment.blobs.tolist()}
     new = sum(rows for blob, rows in live.items() if blob not in covered)
-    merged = _merged(files, live, new)
+    merged = files_to_merge(files, live, new)
     gone = [*unusable, *merged]
     kept = {blob for name in files.keys() - set(merged) for blob in files[name].blobs.tolist()}
     wanted = {blob for blob in live if blob not in kept}
@@ -172,7 +177,7 @@ def _open_all(
     return files, unusable
 
 
-def _merged(files: dict[str, Segment], live: dict[int, int], new: int) -> list[str]:
+def files_to_merge(files: dict[str, Segment], live: dict[int, int], new: int) -> list[str]:
     """Return the files that are merged with the ``new`` rows."""
     alive = {
         name: sum(live.get(blob, 0) for blob in segment.blobs.tolist())
