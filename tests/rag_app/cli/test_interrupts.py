@@ -23,8 +23,8 @@ import pytest
 
 from rag_app.cli import signals
 from rag_app.index import Index
+from rag_app.store.sqlite import build
 from rag_app.store.sqlite import merge as merging
-from rag_app.store.sqlite import store as sqlite
 from tests.rag_app.cli.test_app import FORK, ROOT, forked
 from tests.support.embedding import HashEmbedding, hash_vector
 
@@ -279,7 +279,7 @@ def test_an_interrupt_before_anything_is_in_says_so(rag, pdfs, monkeypatch, step
 
 def test_an_interrupt_while_derived_files_are_built_leaves_all_files_in(rag, pdfs, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(sqlite, "build_derived", interrupt)
+        patched.setattr(build, "build_derived", interrupt)
         done = rag("ingest", pdfs)
     assert done.code == 130
     assert done.err == SAID.replace("1 of 2", "2 of 2")
