@@ -277,7 +277,9 @@ class _Comparison:
         for number, segment in enumerate(self._claim.segments):
             places = self._segment_places.setdefault(number, [])
             for quantity in segment.quantities:
-                if quantity.spelled and quantity.value == 1:
+                if quantity.raw == 1 and (
+                    quantity.spelled or _EACH.match(self._claim.prepared, quantity.end)
+                ):
                     continue
                 self._checked += 1
                 place = self._quantity(segment, quantity, places)
@@ -347,6 +349,8 @@ class _Comparison:
                 place.unit is not best.unit and not any(_of_a_kind(there, one) for one in others)
             ):
                 continue
+            if _labelled(segment, said, place) > _labelled(segment, said, best):
+                return place
             nearer = self._local(keys, place) - local
             own_period = there is not None and there.per
             if said.per and not own_period and any(one.per == said.per for one in others):
@@ -679,7 +683,8 @@ class _Comparison:
         least = max(MIN_DENIED_SHARE, max(shares, default=0.0))
         for there, near in zip(stretches, shares, strict=True):
             own = words_of(there)
-            if (near >= least or (own and own <= words)) and _contradicts(there, piece):
+            alike = near >= least and len(own & words) > 1
+            if (alike or (own and own <= words)) and _contradicts(there, piece):
                 return there
         return None
 
@@ -732,11 +737,13 @@ class _Comparison:
             mine, theirs = one.quantity, other.quantity
             if mine is None or theirs is None or one.unit is not other.unit or one.unit.is_row:
                 continue
-            if mine.dimension != theirs.dimension or mine.start <= theirs.start:
+            alike = bool(mine.dimension) and mine.dimension == theirs.dimension
+            if not alike or mine.start <= theirs.start:
                 continue
             if _MOVES.search(one.unit.text) or mine.value == theirs.value:
                 continue
-            matcher = SequenceMatcher(None, said, word_list(one.unit.text), autojunk=False)
+            there = word_list(one.unit.text)[:MAX_ALIGNED_WORDS]
+            matcher = SequenceMatcher(None, said, there, autojunk=False)
             equal = sum(block.size for block in matcher.get_matching_blocks())
             if equal >= MIN_ALIGNED_SHARE * len(said):
                 self._problem(f"{mine.text} and {theirs.text} stand there the other way round")
@@ -776,11 +783,12 @@ MIN_CARRYING_NUMBERS = 2
 _REFERS = re.compile(
     r"(?:It|This|That|These|Those|They|He|She|His|Her|Its|Their)\b|(?:その|この|これ|それ|同)"
 )
+_EACH = re.compile(r"当たり|あたり|につき")
 _EARLIER = re.compile(r"\b(?:from|against|compared (?:with|to)|versus)\s?$", re.IGNORECASE)
 # A number by the same period ("a week") is that much nearer.
 SAME_PERIOD_SHARE = 0.2
 # "From 46 to 38" may be said from either end.
-_MOVES = re.compile(r"\bfrom\s(?=[£$€¥\d])|\bagainst\b|\bcompared\b|\dから")
+_MOVES = re.compile(r"\b(?:from|against|compared (?:with|to))\s(?=[£$€¥\d])|\dから")
 
 
 def _stands(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -> bool:
@@ -824,6 +832,18 @@ def _may_lack_unit(said: Quantity, there: Quantity, unit: EvidenceUnit | None) -
     ):
         return True
     return unit is None or unit.is_row or said.dimension in MONEY or said.dimension == PERCENT
+
+
+def _labelled(segment: Clause, said: Quantity, place: Place) -> int:
+    """Return how many other numbers that are said name the row of a place: "4 to 6 years"."""
+    if not place.unit.is_row:
+        return 0
+    labels = place.segment.quantities[1:]
+    return sum(
+        any(_stands(one, label, place.unit) for label in labels)
+        for one in segment.quantities
+        if one is not said
+    )
 
 
 def _of_a_kind(there: Quantity | None, other: Quantity) -> bool:

@@ -64,6 +64,7 @@ _MAYBE_DATED = re.compile(
     r"(?:19|20)\d{2}|(?:January|February|March|April|May|June|July|August|September"
     r"|October|November|December|Dec|Jan|Sept?|Mar|Jun)\b"
 )
+_YEARS_ALONE = re.compile(r"\s?(?:(?:19|20)\d{2}\s?){1,12}")
 _CONTINUES = re.compile(r"[a-z%(/&*]|of\b|in\b")
 MAX_HEAD_WORDS = 24
 MAX_HEAD_LINES = 6
@@ -315,16 +316,22 @@ def _lines_apart(sentences: Sequence[Sentence]) -> Iterator[Sentence]:
     for sentence in sentences:
         lines = sentence.text.split("\n")
         ends = [len(lines) - 1] + [n for n, line in enumerate(lines) if _is_full_row(line)]
-        if len(set(ends)) < 2 or len(ends) < 3:
+        if len(lines) < 2 or len(ends) < 2:
             yield sentence
             continue
         first, at = 0, sentence.start
-        for end in sorted(set(ends)):
+        for end in sorted({*ends, *(n for n, line in enumerate(lines) if _is_head_line(line))}):
             text = "\n".join(lines[first : end + 1])
             if text.strip():
                 yield replace(sentence, start=at, end=at + len(text), text=text)
             at += len(text) + 1
             first = end + 1
+
+
+def _is_head_line(line: str) -> bool:
+    """Tell whether a line names a table, its scale or the years of its columns, and no more."""
+    plain = prepared(line)
+    return _TITLE.search(plain) is not None or _YEARS_ALONE.fullmatch(plain) is not None
 
 
 def _is_full_row(line: str) -> bool:

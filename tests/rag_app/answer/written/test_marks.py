@@ -104,3 +104,52 @@ def test_ranges_and_lists_are_read():
 def test_marks_alone_are_no_words():
     assert not has_words(" [1] [2]\n")
     assert has_words("[1] a")
+
+
+FORMS = (
+    "【2】", "【2†source】", "[^2]", " (2)", " (passage 2)", " [Passage #2]", " [2, p. 4]", " <2>",
+    " [[2]]", " [2](#)", "［２］", "〔2〕", " \\[2\\]", " <sup>2</sup>", " (see passage 2, page 4)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_a_citation_is_understood_whole_and_letter_by_letter(form):
+    text = f"A dividend is paid{form}."
+    read, made = shown(text)
+    assert read.replace(" ", "") == "Adividendispaid[1]."
+    assert shown(text, pieces=list(text))[0] == read
+    (sentence,) = sentences_with_marks(made.raw, sentence_spans, MarkReader(6))
+    assert (sentence.text, sentence.cited) == ("A dividend is paid.", [2])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Paid.\n\nSources: [2]",
+        "Paid. **Sources:** passage 2",
+        "Paid.\n\nSources:\n- [2] a.pdf, page 3",
+        "Paid [2].\n\n[^2]: a.pdf p. 3",
+        '{"answer": "Paid.", "citations": [2]}',
+        "According to [2], paid.",
+    ],
+)
+def test_lists_of_sources_and_objects_are_read_and_not_shown(text):
+    for pieces in (None, list(text)):
+        read, made = shown(text, pieces=pieces)
+        assert "ources" not in read
+        assert "pdf" not in read
+        assert "{" not in read
+        (sentence,) = sentences_with_marks(made.raw, sentence_spans, MarkReader(6))
+        assert (sentence.text, sentence.cited) == ("Paid.", [2])
+
+
+def test_a_documents_own_reference_mark_is_not_taken_for_ours():
+    reader = MarkReader(6, ["The rate agrees with that of the satellites [2]."])
+    text = "The rate agrees with that of the satellites [2] [1]."
+    (sentence,) = sentences_with_marks(text, sentence_spans, reader)
+    assert (sentence.cited, sentence.invented) == ([1], [])
+
+
+@pytest.mark.parametrize("text", ["A loss of (2) was made.", "(1) first, (2) second", "in (2019)."])
+def test_numbers_in_brackets_that_cite_nothing_stay(text):
+    assert shown(text)[0] == text

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rag_app.answer.written.quantities import kanji_value, near, prepared, quantities, same
 
@@ -56,3 +59,32 @@ def test_a_computed_value_is_near_at_the_precision_it_is_said_with():
 
 def test_kanji_are_numbers():
     assert (kanji_value("二百五"), kanji_value("二〇二四")) == (205, 2024)
+
+
+def _forms(number: int) -> list[str]:
+    grouped = f"{number:,}"
+    wide = grouped.translate(str.maketrans("0123456789,", "０１２３４５６７８９，"))
+    man, rest = divmod(number, 10_000)
+    japanese = f"{man}万{rest or ''}" if man else str(rest)
+    return [str(number), grouped, grouped.replace(",", " "), wide, japanese]
+
+
+@given(st.integers(0, 99_999_999))
+def test_a_number_is_the_same_in_every_form(number):
+    for form in _forms(number):
+        (found,) = quantities(prepared(f"合計 {form}円"))
+        assert (found.value, found.dimension) == (number, "JPY"), form
+
+
+@given(st.integers(1, 9999), st.sampled_from([("thousand", 3), ("million", 6), ("bn", 9)]))
+def test_a_word_of_scale_is_the_same_as_its_zeros(number, scale):
+    word, zeros = scale
+    one, other = quantities(f"£{number / 10} {word} and £{number * 10 ** (zeros - 1)}")
+    assert one.value == other.value
+    assert same(one, other)
+
+
+@given(st.text(alphabet="0123456789.,-()£%百万億年月日 \nあ", max_size=60))
+def test_any_text_gives_quantities_in_order_that_do_not_overlap(text):
+    found = quantities(prepared(text))
+    assert all(one.end <= other.start for one, other in pairwise(found))
