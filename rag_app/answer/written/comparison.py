@@ -336,6 +336,7 @@ class _Comparison:
         """Return a stretch that speaks more closely of the same, with another number."""
         keys = self._keys(segment)
         local, whole = self._local(keys, best), self._whole(keys, best)
+        years = _year_keys(segment)
         there = best.quantity
         for place in self._all:
             if place.segment is best.segment:
@@ -352,6 +353,10 @@ class _Comparison:
             if _labelled(segment, said, place) > _labelled(segment, said, best):
                 return place
             nearer = self._local(keys, place) - local
+            if _year_keys(place.segment) == _year_keys(best.segment):
+                # The year tells the two not apart: their words do.
+                words = {key: weight for key, weight in keys.items() if key not in years}
+                nearer = self._local(words, place) - self._local(words, best)
             own_period = there is not None and there.per
             if said.per and not own_period and any(one.per == said.per for one in others):
                 nearer += SAME_PERIOD_SHARE

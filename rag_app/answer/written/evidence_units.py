@@ -171,7 +171,8 @@ class _UnitReader:
     def _is_head(self, text: str, row: re.Match[str]) -> bool:
         """Tell whether the numbers of a line are all years or dates: the heads of columns."""
         spans = [(one.start, one.end) for one in dates(text) if one.year is not None]
-        cells = [row.start("cells") + place for place in _places(row["cells"])]
+        ends = (cell.end() - 1 for cell in _ONE_CELL.finditer(row["cells"]))
+        cells = [row.start("cells") + end for end in ends]
         return len(text.split()) <= MAX_HEAD_WORDS and all(
             any(start <= cell < end for start, end in spans) for cell in cells
         )
