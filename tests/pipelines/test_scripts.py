@@ -45,7 +45,9 @@ def test_scripts_never_count_more_than_there_are_characters(text):
     [
         ("What was the revenue of the company?", "English"),
         ("日本の首都はどこですか", "Japanese"),
-        ("保証期間", "Chinese"),
+        ("保証期間", "Japanese"),
+        ("退職金制度", "Japanese"),
+        ("首都在哪里", "Chinese"),
         ("Какая выручка?", "Russian"),
         ("Який дохід її?", "Ukrainian"),
         ("Wie hoch ist der Umsatz?", "German"),
