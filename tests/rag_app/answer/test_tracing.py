@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +226,7 @@ def test_our_own_model_reports_its_calls_to_the_engines_callbacks(
     writer = Writer()
     monkeypatch.setattr("rag_app.models.llm.client.load_llm", lambda _: writer)
     settings = index.settings.model_copy(update={"llm": "like:writer"})
-    monkeypatch.setattr(index, "_opened", replace(index.opened, settings=settings))
+    monkeypatch.setattr(index.opened, "settings", settings)
     debug = LlamaDebugHandler(print_trace_on_end=False)
     index.as_query_engine(callback_manager=CallbackManager([debug])).query(ASKED)
     assert len(debug.get_event_pairs(CBEventType.LLM)) == 1
