@@ -374,8 +374,8 @@ def test_real_process_reads_a_folder_of_odd_names_and_prints_json(names, tmp_pat
 
 @pytest.mark.usefixtures("place")
 def test_paths_that_the_system_refuses_are_one_line_from_the_shell(rag) -> None:
-    for name in ("x" * 300 + ".pdf", "loop.pdf/below.pdf", "lone\udcff.pdf", ""):
-        for command in (("ingest", name), ("ask", "Which crane?", name or "none.pdf")):
+    for name in ("x" * 300 + ".pdf", "loop.pdf/below.pdf", "lone\udcff.pdf"):
+        for command in (("ingest", name), ("ask", "Which crane?", name)):
             done = rag(*command)
             assert (done.code, done.err.count("\n")) == (1, 1), (command, done.err)
             assert "bug" not in done.err

@@ -62,7 +62,7 @@ _ENGLISH = re.compile(
 _LABEL = re.compile(r"\W*(?:(?:final )?answer|response|回答|答え)\s*[:：]", re.IGNORECASE)
 _NO_LETTER = re.compile(r"[\W_]+")
 # What states something after all.
-_GOES_ON = re.compile(
+_CONCEDES = re.compile(
     r"[,;:]\s*(?:but|however|though|although|yet|while)\s|\bexcept\s", re.IGNORECASE
 )
 _JA_SOURCES = (
@@ -123,4 +123,4 @@ def refuses(sentence: str, token: str) -> bool:
     if _JAPANESE.match(text):
         return True
     refusal = _ENGLISH.match(text)
-    return refusal is not None and not _GOES_ON.search(text, refusal.end())
+    return refusal is not None and not _CONCEDES.search(text, refusal.end())
