@@ -26,7 +26,7 @@ from rag_app.answer.written.delimiters import DelimiterFilter
 from tests.support.growth import MAX_GROWTH, growth, seconds
 
 SIZE = 8_000
-NOTHING_SECONDS = 0.01  # a quadratic pattern takes many times as long at this size
+NOTHING_SECONDS = 0.04  # a quadratic pattern takes many times as long at this size
 BAD = "\x00"
 USUAL = (
     *(".", "a", "9", " ", "\n", "\t", "-", "_", "'", '"', "(", ")", "[", "]", "<", "/", ":", "%"),

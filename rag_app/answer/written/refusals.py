@@ -16,18 +16,18 @@ MAX_SENTENCE_CHARACTERS = 400
 # What a refusal speaks of.
 _SOURCES = (
     r"(?:(?:the|these|those|this|any|your|provided|given|supplied|available|retrieved|above"
-    r"|of|in)\s+)*(?:passages?|documents?|texts?|contexts?|sources?|excerpts?|materials?"
+    r"|of|in) )*(?:passages?|documents?|texts?|contexts?|sources?|excerpts?|materials?"
     r"|information|files?|content|data|reports?|manual)"
-    r"(?:\s+(?:that\s+)?(?:you\s+)?(?:provided|given|supplied|available|above|gave|shared))*"
+    r"(?: (?:that )?(?:you )?(?:provided|given|supplied|available|above|gave|shared))*"
 )
 _ASKED = (
     r"(?:answers?|information|mentions?|details?|data|anything|enough|sufficient|reference"
     r"|figures?|indication)"
 )
-_NOT = r"(?:do|does|did)\s*(?:not|n't)"
+_NOT = r"(?:do|does|did) ?(?:not|n't)"
 _CANNOT = (
-    r"(?:can\s*not|can't|could\s*not|couldn't|am\s+not\s+able\s+to|was\s+not\s+able\s+to"
-    r"|am\s+unable\s+to|was\s+unable\s+to|unable\s+to)"
+    r"(?:can ?not|can't|could ?not|couldn't|am not able to|was not able to"
+    r"|am unable to|was unable to|unable to)"
 )
 _SAY = (
     r"(?:contain|mention|provide|include|specify|state|say|answer|give|address|indicate|discuss"
@@ -35,27 +35,27 @@ _SAY = (
 )
 # Only at the beginning: further on in a sentence the same words may be what the document says.
 _LEAD = (
-    r"(?:(?:i(?:'m|\s+am)\s+)?(?:sorry|unfortunately|regrettably|apologies)[,.;:!]?\s*(?:but\s+)?"
-    r"|based\s+on\s+[^,]{1,60},\s*|according\s+to\s+[^,]{1,60},\s*|(?:answer|response)\s*:\s*"
-    r"|from\s+the\s+[^,]{1,60},\s*|it\s+(?:seems|appears)\s+that\s+|in\s+[^,]{1,60},\s*)*"
+    r"(?:(?:i(?:'m| am) )?(?:sorry|unfortunately|regrettably|apologies)[,.;:!]? ?(?:but )?"
+    r"|based on [^,]{1,60}, ?|according to [^,]{1,60}, ?|(?:answer|response) ?: ?"
+    r"|from the [^,]{1,60}, ?|it (?:seems|appears) that |in [^,]{1,60}, ?)*"
 )
 _ENGLISH = re.compile(
     rf"{_LEAD}(?:"
-    rf"i\s+{_CANNOT}\s+(?:find|answer|provide|determine|locate|see|tell|say|identify|give)\b"
-    rf"|i\s+(?:{_NOT}|did\s+not)\s+(?:know|find|see|have)\b"
-    rf"|{_SOURCES}\s+(?:{_NOT}|never)\s+(?:(?:explicitly|directly|clearly|seem\s+to)\s+)*{_SAY}\b"
-    rf"|{_SOURCES}\s+(?:is|are)\s+(?:not\s+(?:sufficient|enough)|insufficient)\b"
-    rf"|{_SOURCES}\s+(?:lacks?|contains?\s+no|mentions?\s+no|provides?\s+no|gives?\s+no"
-    rf"|has\s+no|have\s+no)\b"
-    rf"|there\s+(?:is|was|are)\s+(?:no|not\s+enough|insufficient|n't\s+(?:any|enough))\s+"
-    rf"(?:\w+\s+){{0,3}}?{_ASKED}\b"
-    rf"|no\s+(?:\w+\s+){{0,2}}?{_ASKED}\s+(?:is|was|are|were|can\s+be|could\s+be|about|on)\b"
-    rf"|(?:the\s+)?(?:answer|information|question|this|that|it)\s+(?:(?:to|about|on)\s+[^.]{{1,60}}"
-    rf"\s+)?(?:is\s+not|isn't|cannot\s+be|can't\s+be|could\s+not\s+be|was\s+not)\s+(?:\w+\s+)?"
+    rf"i {_CANNOT} (?:find|answer|provide|determine|locate|see|tell|say|identify|give)\b"
+    rf"|i (?:{_NOT}|did not) (?:know|find|see|have)\b"
+    rf"|{_SOURCES} (?:{_NOT}|never) (?:(?:explicitly|directly|clearly|seem to) )*{_SAY}\b"
+    rf"|{_SOURCES} (?:is|are) (?:not (?:sufficient|enough)|insufficient)\b"
+    rf"|{_SOURCES} (?:lacks?|contains? no|mentions? no|provides? no|gives? no"
+    rf"|has no|have no)\b"
+    rf"|there (?:is|was|are)(?: no| not enough| insufficient|n't (?:any|enough)) "
+    rf"(?:\w+ ){{0,3}}?{_ASKED}\b"
+    rf"|no (?:\w+ ){{0,2}}?{_ASKED} (?:is|was|are|were|can be|could be|about|on)\b"
+    rf"|(?:the )?(?:answer|information|question|this|that|it) (?:(?:to|about|on) [^.]{{1,60}}"
+    rf" )?(?:is not|isn't|cannot be|can't be|could not be|was not) (?:\w+ )?"
     rf"(?:found|answered|determined|mentioned|provided|given|available|stated|specified|contained"
-    rf"|included|present|in\s+{_SOURCES})\b"
-    rf"|(?:not\s+(?:found|mentioned|stated|specified|available|provided)|unknown|n/?a|no\s+answer)"
-    rf"(?:\s+(?:in|by)\s+{_SOURCES})?\s*[.!]?$"
+    rf"|included|present|in {_SOURCES})\b"
+    rf"|(?:not (?:found|mentioned|stated|specified|available|provided)|unknown|n/?a|no answer)"
+    rf"(?: (?:in|by) {_SOURCES})? ?[.!]?$"
     rf")",
     re.IGNORECASE,
 )
@@ -102,9 +102,8 @@ def says_no_answer(reply: str, sentences: Sequence[MarkedSentence], token: str) 
 
 def is_token(reply: str, token: str) -> bool:
     """Tell whether a reply is the word for "no answer", with a label or marks around it."""
-    return _letters(_LABEL.sub("", reply, count=1) if _LABEL.match(reply) else reply) == _letters(
-        token
-    )
+    label = _LABEL.match(reply)
+    return _letters(reply[label.end() :] if label else reply) == _letters(token)
 
 
 def _letters(text: str) -> str:
@@ -118,6 +117,7 @@ def refuses(sentence: str, token: str) -> bool:
         .replace("’", "'")
         .strip(" \t\n*_\"'“”「」")
     )
+    text = " ".join(text.split())  # the patterns know single spaces alone
     if token.casefold() in text.casefold():
         return True
     if _JAPANESE.match(text):

@@ -26,6 +26,7 @@ The provided passages do not contain information about the ticket price. [1][2]
 The text does not specify who wrote it. The passages only talk about ferries.
 The context does not provide this information.
 There is no information about the colour in the passages.
+There isn't any information  about the colour.
 Based on the passages provided, I cannot determine the price.
 No information about the price is given.
 Not mentioned in the passages.

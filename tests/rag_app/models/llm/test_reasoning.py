@@ -1,4 +1,4 @@
-"""The tokens of a model that thinks fit the window beside its prompt, and leave its answer whole."""
+"""The tokens of a model that thinks fit its window and leave its answer whole."""
 
 from hypothesis import given
 from hypothesis import strategies as st
