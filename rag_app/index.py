@@ -24,7 +24,7 @@ from rag_app.retrieval.retriever import StrategyRetriever
 from rag_app.retrieval.strategy import Strategy
 from rag_app.session import QuerySession
 from rag_app.settings import Settings, load_settings
-from rag_app.store import check_new, is_index
+from rag_app.store import check_new, is_index, local_folder
 from rag_app.store.protocol import Store
 
 if TYPE_CHECKING:  # a question to an index that is there needs nothing of what makes one
@@ -90,11 +90,11 @@ class Index:
             pipelines=pipelines,
             exist_ok=exist_ok,
         )
-        if not exist_ok or not is_index(Path(path)):
-            check_new(Path(path))  # before a model is loaded in vain
+        if not exist_ok or not is_index(path):
+            check_new(path)  # before a model is loaded in vain
         settings = settings or load_settings()
         try:
-            return cls(create_index(Path(path), settings, pipelines, embed_model))
+            return cls(create_index(path, settings, pipelines, embed_model))
         except IndexExistsError:
             if not exist_ok:
                 raise
@@ -154,8 +154,8 @@ class Index:
         check("Index.merge", into=into, names=names, embed_model=embed_model, settings=settings)
         kinds = (str, os.PathLike, Index)
         check_each("Index.merge", "sources", sources, kinds, "an Index or the path of one")
-        given = [one.store if isinstance(one, Index) else Path(one) for one in sources]
-        merge_stores(given, Path(into), names)
+        given = [one.store if isinstance(one, Index) else local_folder(one) for one in sources]
+        merge_stores(given, local_folder(into), names)
         return cls.open(into, embed_model=embed_model, settings=settings)
 
     @property

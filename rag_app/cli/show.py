@@ -111,7 +111,7 @@ def degraded(out: Output, parts: Sequence[Mapping[str, Any]]) -> None:
     for one in parts:
         reasons.setdefault((one["kind"], one["reason"], one["hint"]), []).append(one["part"])
     for (kind, reason, hint), names in reasons.items():
-        said = ("warning", "failed") if kind == "failed" else ("note", "did not vote")
+        said = ("warning", "failed") if kind == "failed" else ("note", "took no part")
         advice = f" ({hint})" if hint else ""
         out.note(f"{said[0]}: {', '.join(names)} {said[1]}: {reason}{advice}")
 

@@ -83,7 +83,10 @@ class OpenedIndex:
 
 
 def create_index(
-    path: Path, settings: Settings, pipelines: Sequence[str], embed_model: BaseEmbedding | None
+    path: str | Path,
+    settings: Settings,
+    pipelines: Sequence[str],
+    embed_model: BaseEmbedding | None,
 ) -> OpenedIndex:
     """Make an empty index; see :meth:`rag_app.index.Index.create`.
 

@@ -318,7 +318,7 @@ def _terms(terms: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _degraded_line(item: Mapping[str, str]) -> str:
-    did = "failed" if item["kind"] == "failed" else "did not vote"
+    did = "failed" if item["kind"] == "failed" else "took no part"
     return f"{item['part']} {did}: {item['reason']}"
 
 

@@ -71,7 +71,7 @@ class Ranking:
         found: passages, best first.
         status: ``voted``; ``nothing`` (no passage); ``silent`` (the model does not
             know the query's language); ``failed``.
-        reason: why it did not vote.
+        reason: why it took no part.
         seconds: spent.
         error: what made it fail.
     """

@@ -34,7 +34,7 @@ class Degraded:
     hint: str = ""
 
     def __str__(self) -> str:
-        did = "failed" if self.kind == "failed" else "did not vote"
+        did = "failed" if self.kind == "failed" else "took no part"
         return f"{self.part} {did}: {self.reason}" + (f" ({self.hint})" if self.hint else "")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rag_app.store.config import check_config, with_kinds
 from rag_app.store.engine.bm25 import damping, idf
-from rag_app.store.opening import create_store, open_store
+from rag_app.store.opening import check_new, create_store, is_index, local_folder, open_store
 from rag_app.store.protocol import (
     Finding,
     Hit,
@@ -19,7 +19,7 @@ from rag_app.store.protocol import (
 from rag_app.store.sqlite.folders import remove_folders
 from rag_app.store.sqlite.network_drives import refuse_network_drive
 from rag_app.store.sqlite.schema import DATABASE, DERIVED
-from rag_app.store.sqlite.store import check_new, folder_bytes, is_index, remove_if_empty
+from rag_app.store.sqlite.store import folder_bytes, remove_if_empty
 
 __all__ = [
     "DATABASE",
@@ -40,6 +40,7 @@ __all__ = [
     "folder_bytes",
     "idf",
     "is_index",
+    "local_folder",
     "open_store",
     "refuse_network_drive",
     "remove_folders",

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 from pipelines.errors import ConfigError
 from rag_app.store.protocol import IndexConfig, Store
 
-# Each module has open_store(place) and create_store(place, config).
+# Each module has open_store(place), create_store(place, config), is_index(place), check_new(place).
 _ENGINES = {"file": "rag_app.store.sqlite.store"}
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
 
@@ -36,6 +36,39 @@ def create_store(url: str | Path, config: IndexConfig) -> Store:
     """
     engine, place = _served(url)
     return cast("Store", import_module(engine).create_store(place, config))
+
+
+def is_index(url: str | Path) -> bool:
+    """Tell whether there is an index at a path or a URL, or what looks like one.
+
+    Raises:
+        ConfigError: no engine serves the scheme of the URL; names those that are known.
+    """
+    engine, place = _served(url)
+    return cast("bool", import_module(engine).is_index(place))
+
+
+def check_new(url: str | Path) -> None:
+    """Accept a place in which an index may be made; nothing is written.
+
+    Raises:
+        ConfigError: no engine serves the scheme of the URL; names those that are known.
+        IndexExistsError, FolderNotEmptyError, IndexUnsafeError: as they say.
+    """
+    engine, place = _served(url)
+    import_module(engine).check_new(place)
+
+
+def local_folder(url: str | Path) -> Path:
+    """Return the folder that a path or a ``file://`` URL names.
+
+    Raises:
+        ConfigError: the URL is that of another engine, whose indexes are no folders.
+    """
+    _, place = _served(url)
+    if isinstance(place, Path):
+        return place
+    raise ConfigError(f"{place} is no folder", hint="give the path of a folder")
 
 
 def _served(url: str | Path) -> tuple[str, str | Path]:

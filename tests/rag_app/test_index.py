@@ -121,6 +121,21 @@ def test_ingest_of_a_further_pipeline_builds_it_for_what_is_there(tmp_path: Path
         assert index.as_retriever("sentence_window").retrieve(QUESTION)
 
 
+def test_an_index_is_created_opened_and_merged_by_its_url(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    model = HashEmbedding()
+    first, both = (tmp_path / "first").as_uri(), (tmp_path / "both").as_uri()
+    with Index.create(first, embed_model=model) as index:
+        index.ingest(Document(text="Cranes lift twelve tonnes.", id_="crane"))
+    with Index.create(first, embed_model=model, exist_ok=True) as again:
+        assert len(again.info().sources) == 1
+    with Index.merge([first], into=both, embed_model=model) as merged:
+        assert len(merged.info().sources) == 1
+    assert {path.name for path in tmp_path.iterdir()} == {"first", "both"}
+
+
 def test_create_where_an_index_is_raises_unless_it_may_exist(folder: Path) -> None:
     with pytest.raises(IndexExistsError):
         Index.create(folder, embed_model=HashEmbedding())

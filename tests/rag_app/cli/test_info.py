@@ -69,7 +69,7 @@ def test_scripts_that_the_model_does_not_know_are_named(rag, place, model):
     assert rag("info", "--json").json["silent_scripts"] == ["cjk"]
     asked = rag("search", "年次有給休暇")
     assert asked.out.startswith("1. ja.pdf, page 1")
-    assert asked.err.count("did not vote") == 1
+    assert asked.err.count("took no part") == 1
 
 
 def test_what_is_damaged_is_named_with_the_command_that_repairs_it(rag, index, pdfs):

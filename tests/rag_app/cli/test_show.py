@@ -68,7 +68,7 @@ def test_each_reason_of_a_failed_part_is_said_once(out):
     degraded(out, [{**part, "part": "a"}, {**part, "part": "b"}, silent])
     assert out.stderr.getvalue().splitlines() == [
         "warning: a, b failed: no model (install it)",
-        "note: vectors:parent did not vote: Latin only",
+        "note: vectors:parent took no part: Latin only",
     ]
 
 

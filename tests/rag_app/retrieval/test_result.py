@@ -13,7 +13,7 @@ from rag_app.retrieval.result import Degraded
         (Degraded("queries", "failed", "no answer"), "queries failed: no answer"),
         (
             Degraded("vectors:parent", "silent", "it knows Latin only", "use words"),
-            "vectors:parent did not vote: it knows Latin only (use words)",
+            "vectors:parent took no part: it knows Latin only (use words)",
         ),
     ],
 )

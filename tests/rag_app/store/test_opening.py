@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pipelines.errors import ConfigError
-from rag_app.store import create_store, open_store
+from pipelines.errors import ConfigError, IndexExistsError
+from rag_app.store import check_new, create_store, is_index, local_folder, open_store, opening
 from tests.rag_app.store.make import CONFIG
 
 
@@ -26,6 +26,26 @@ def test_an_unknown_scheme_is_refused_and_the_known_ones_are_named(url: str) -> 
         open_store(url)
     assert "file://" in str(caught.value.hint)
     assert "secret" not in f"{caught.value}{caught.value.hint}"
+
+
+def test_a_url_is_new_until_an_index_is_made_there(tmp_path: Path) -> None:
+    url = (tmp_path / "made").as_uri()
+    check_new(url)
+    assert not is_index(url)
+    create_store(url, CONFIG).close()
+    assert is_index(url)
+    with pytest.raises(IndexExistsError):
+        check_new(url)
+
+
+def test_a_local_folder_is_that_of_a_path_or_a_file_url(tmp_path: Path) -> None:
+    assert local_folder(tmp_path.as_uri()) == local_folder(str(tmp_path)) == tmp_path
+
+
+def test_an_index_of_another_engine_is_no_local_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(opening._ENGINES, "memory", "rag_app.store.sqlite.store")
+    with pytest.raises(ConfigError, match="memory://a is no folder"):
+        local_folder("memory://a")
 
 
 def test_a_file_url_of_another_machine_is_refused() -> None:
