@@ -14,6 +14,8 @@ from pipelines.text import normalise
 _FILE = "synonyms.toml"
 _LATIN = re.compile(r"[a-z0-9 ]+")
 _HAN = "\u3005-\u3007\u3400-\u9fff"
+_BEGINS_HAN = re.compile(f"[{_HAN}]")
+_ENDS_HAN = re.compile(f"[{_HAN}]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,6 @@ def _bounded(word: str) -> str:
     """Return a pattern of a word that is no part of a longer one of the same script."""
     if _LATIN.fullmatch(word):
         return rf"(?<!\w){re.escape(word)}(?!\w)"
-    before = rf"(?<![{_HAN}])" if re.match(f"[{_HAN}]", word) else ""
-    after = rf"(?![{_HAN}])" if re.search(f"[{_HAN}]$", word) else ""
+    before = rf"(?<![{_HAN}])" if _BEGINS_HAN.match(word) else ""
+    after = rf"(?![{_HAN}])" if _ENDS_HAN.search(word) else ""
     return f"{before}{re.escape(word)}{after}"

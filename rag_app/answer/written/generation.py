@@ -32,7 +32,8 @@ from rag_app.answer.written.order import rank_sentences
 from rag_app.answer.written.refusals import says_no_answer
 from rag_app.answer.written.request import build_request
 from rag_app.answer.written.statements import statements_of
-from rag_app.models.llm.calls import ReplyStream, achat, chat, model_name
+from rag_app.models.llm.calls import ReplyStream, achat, chat, model_name, thinks
+from rag_app.models.llm.thoughts import always
 from rag_app.models.usage import Reply
 
 CUT_OFF = "the model stopped here, at its limit of tokens"
@@ -77,7 +78,9 @@ class Generation:
         texts = [source.text for source in self._request.sent]
         self._reader = MarkReader(len(texts), texts)
         self._filter = AnswerFilter(self._renumber, prompts.answer.refusal, self._reader)
-        self._stream = ReplyStream(llm, self._request.messages, cites_at_once)
+        # What may be a thought is held back; of any other model each word is shown as it comes.
+        is_answer = cites_at_once if thinks(llm) else always
+        self._stream = ReplyStream(llm, self._request.messages, is_answer)
         self._said_first = False
 
     def complete(self) -> Answer:

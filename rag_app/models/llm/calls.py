@@ -25,7 +25,7 @@ from pipelines.errors import (
 )
 from pipelines.text import count_tokens, sanitise
 from rag_app.models.llm.errors import as_llm_error, refused_part
-from rag_app.models.llm.reasoning import Reasoning
+from rag_app.models.llm.reasoning import Reasoning, may_think
 from rag_app.models.llm.replies import FINISHED, Ending, choice_of, get, said_of, thoughts_of
 from rag_app.models.llm.thoughts import IsAnswer, ThoughtFilter, always, never
 from rag_app.models.retrying import delay_or_raise
@@ -37,6 +37,12 @@ MAX_ANSWER_CHARACTERS = 100_000
 def model_name(llm: LLM) -> str:
     """Return the model's name, for messages."""
     return str(getattr(llm, "model", "") or llm.metadata.model_name or llm.class_name())
+
+
+def thinks(llm: LLM) -> bool:
+    """Tell whether a model was seen to think, or may by its name."""
+    reasoning: Reasoning | None = getattr(llm, "reasoning", None)
+    return (reasoning is not None and reasoning.expected) or may_think(model_name(llm))
 
 
 def chat(llm: LLM, messages: Sequence[ChatMessage], is_answer: IsAnswer = never) -> Reply:
