@@ -5,6 +5,10 @@ from __future__ import annotations
 import tomllib
 from importlib import resources
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from rag_app.answer.synonyms import find_synonyms, says_any
 
 
@@ -22,6 +26,34 @@ def test_the_longest_of_words_that_overlap_counts():
 def test_a_word_inside_a_longer_one_is_none():
     assert find_synonyms("embossed") == []
     assert find_synonyms("退職金") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("cfo", ["cfo"]),
+        ("cfo_x", []),
+        ("cfos cfo", ["cfo"]),
+        ("net sales, and sales", ["net sales", "sales"]),
+        ("5 % of sales", ["%", "sales"]),
+        ("夏の賞与は", ["賞与"]),
+        ("夏季賞与", []),
+        ("ボーナス込み", ["ボーナス"]),
+        ("", []),
+    ],
+)
+def test_words_are_whole_ones_of_their_script(text, words):
+    assert [text[one.start : one.end] for one in find_synonyms(text)] == words
+
+
+@given(st.lists(st.sampled_from([*"a %年与の_", "cfo", "sales", "賞与", "ボーナス"]), max_size=8))
+def test_matches_are_in_order_do_not_overlap_and_say_themselves(parts):
+    text = "".join(parts)
+    end = 0
+    for match in find_synonyms(text):
+        assert end <= match.start < match.end
+        assert text[match.start : match.end] in match.others
+        end = match.end
 
 
 def test_further_words_are_joined_to_those_that_are_known():
