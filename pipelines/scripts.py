@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from functools import lru_cache
 
 import numpy as np
@@ -34,7 +33,8 @@ _NO_LETTER = len(SCRIPTS)
 # Function words that are frequent in one language and rare in the others.
 _FUNCTION_WORDS = {
     "English": "the of and to in is was for that with which what how are were this from by on"
-    " does did about can",
+    " does did about can i my you your we it if do be have has when where who why should would will"
+    " much many get there",
     "German": "der die das und ist nicht mit von für den dem ein eine wie was sich auf wird im",
     "French": "le la les des et est une du que qui dans pour quel quelle sur pas avec au sont",
     "Spanish": "el los las del y es una que por con para como qué cuál se su fue más",
@@ -63,17 +63,12 @@ _LATIN_WORD = re.compile(r"[^\W\d_]+")
 @lru_cache(maxsize=1)
 def _table() -> npt.NDArray[np.uint8]:
     """Return the script's number of each code point of the first plane."""
+    is_letter = np.fromiter((chr(point).isalpha() for point in range(0x10000)), dtype=np.bool_)
     table = np.full(0x10000, _NO_LETTER, dtype=np.uint8)
-    other = SCRIPTS.index("other")
-    for point in range(0x80, 0xD800):
-        if unicodedata.category(chr(point))[0] == "L":
-            table[point] = other
+    table[0x80:0xD800][is_letter[0x80:0xD800]] = SCRIPTS.index("other")
     for name, ranges in _RANGES.items():
-        number = SCRIPTS.index(name)
         for first, last in ranges:
-            for point in range(first, last + 1):
-                if unicodedata.category(chr(point))[0] == "L":
-                    table[point] = number
+            table[first : last + 1][is_letter[first : last + 1]] = SCRIPTS.index(name)
     return table
 
 

@@ -28,6 +28,13 @@ _SECTION = re.compile(
     r"\s+[\dA-Z]|\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[^\W\d_]",
     re.IGNORECASE,
 )
+# "2. Rent. The tenant pays …": the heading of a clause, on the line of its text.
+_RUN_IN_HEADING = re.compile(
+    r"(?:§\s*)?\d{1,2}(?:\.\d{1,2}){0,3}[.)]?\s+[A-Z][^\W\d_]*(?:[ -][^\W\d_]+){0,4}\."
+)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|be|has|have|had|may|must|shall|will|can|do|does|not|no)\b", re.IGNORECASE
+)
 _LEADERS = re.compile(r"(?:\.\s?){5,}|[…‥・]{2,}")
 _WIDE_GAP = re.compile(r"\S {2,}\S|\t")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -145,6 +152,8 @@ def _kind(text: str, start: int, lines: Sequence[Line], margins: frozenset[str])
     line = next((line for line in lines if line.start <= start < line.end), None)
     if line is None:
         return "margin"
+    if _RUN_IN_HEADING.fullmatch(text) and not _VERB.search(text):
+        return "heading"
     if ends_sentence(text) and not text.endswith((":", "：")):
         return "sentence"
     numbered = _SECTION.match(text) and not line.full

@@ -44,6 +44,9 @@ def test_scripts_never_count_more_than_there_are_characters(text):
     ("text", "language"),
     [
         ("What was the revenue of the company?", "English"),
+        ("when do I get my deposit back pls", "English"),
+        ("do i pay council tax", "English"),
+        ("O que diz o contrato?", "Portuguese"),
         ("日本の首都はどこですか", "Japanese"),
         ("保証期間", "Japanese"),
         ("退職金制度", "Japanese"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from rag_app.answer.units import units_of
 from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import FixedEvidence, node
@@ -42,6 +44,28 @@ def test_running_heads_headings_captions_and_contents_are_no_answers():
     assert units["Table 3. Employees by group"].kind == "heading"
     assert units["Group 2025 2024 Leavers in year"].kind == "heading"
     assert units["Contents of the report ............ 14"].kind == "contents"
+
+
+@pytest.mark.parametrize(
+    ("heading", "sentence"),
+    [
+        ("2. Rent.", "The tenant pays 1,150 pounds on the first day of each month."),
+        ("6.1 Ending the agreement.", "Either party may end it in writing."),
+        ("3) Deposit.", "It is returned within ten days."),
+    ],
+)
+def test_the_heading_of_a_clause_on_the_line_of_its_text_is_no_answer(heading, sentence):
+    units, _ = kinds(f"The tenancy runs for eighteen months. {heading} {sentence}")
+    assert units[sentence].kind == "sentence"
+    assert all(heading not in text for text, unit in units.items() if unit.kind == "sentence")
+
+
+def test_a_short_numbered_clause_is_a_sentence():
+    units, _ = kinds("The rules follow here. 7. Smoking is forbidden. 8. Dogs may stay.")
+    said = [text for text, unit in units.items() if unit.kind == "sentence"]
+    assert [any(words in text for text in said) for words in ("Smoking is", "Dogs may")] == [
+        True
+    ] * 2
 
 
 def test_a_row_knows_the_heading_of_its_table_and_its_column_heads():

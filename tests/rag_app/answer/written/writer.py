@@ -36,7 +36,7 @@ class Writer(CustomLLM):
         return CompletionResponse(text=self.text)
 
     def stream_complete(self, prompt: str, formatted: bool = False, **kwargs: Any) -> Any:
-        raise NotImplementedError
+        raise AssertionError("an answer is asked for as a chat")
 
     def chat(self, messages: Any, **kwargs: Any) -> ChatResponse:
         return ChatResponse(message=ChatMessage(role="assistant", content=self.text))

@@ -129,4 +129,4 @@ def forget(index: Index) -> None:
     with index.store.writer() as writer:
         writer.configure(type(config)(**{**vars(config), "row_shares": False}))
     with index.store.snapshot():
-        pass  # sees the new configuration
+        assert not index.store.config.row_shares
