@@ -111,11 +111,35 @@ def _units(
         for start, end in _outside(text, (sentence.start, sentence.end), taken):
             spans.append((start, end, _kind(text[start:end], start, lines, margins), ()))
     section = passage.heading
-    for position, (start, end, kind, heads) in enumerate(sorted(spans)):
+    for position, (start, end, kind, heads) in enumerate(_with_their_headings(text, spans)):
         if kind == "heading" and not _CAPTION.match(text[start:end]) and not heads:
             section = text[start:end]
         sentence = Sentence(index, position, start, end, text[start:end])
         yield Unit(sentence, kind, heads, section)
+
+
+def _with_their_headings(
+    text: str, spans: Sequence[tuple[int, int, UnitKind, tuple[Span, ...]]]
+) -> Iterator[tuple[int, int, UnitKind, tuple[Span, ...]]]:
+    """Yield spans in order; the heading of a clause with the sentence that it begins."""
+    heading: Span | None = None
+    for start, end, kind, heads in sorted(spans):
+        begins = start
+        if heading is not None and kind == "sentence" and not text[heading[1] : start].strip():
+            begins = heading[0]
+        elif heading is not None:
+            yield *heading, "heading", ()
+        heading = None
+        if kind == "sentence" and begins == start and _is_run_in_heading(text[start:end]):
+            heading = (start, end)
+        else:
+            yield begins, end, kind, heads
+    if heading is not None:
+        yield *heading, "heading", ()
+
+
+def _is_run_in_heading(text: str) -> bool:
+    return _RUN_IN_HEADING.fullmatch(text) is not None and _VERB.search(text) is None
 
 
 @lru_cache(maxsize=64)
@@ -152,8 +176,6 @@ def _kind(text: str, start: int, lines: Sequence[Line], margins: frozenset[str])
     line = next((line for line in lines if line.start <= start < line.end), None)
     if line is None:
         return "margin"
-    if _RUN_IN_HEADING.fullmatch(text) and not _VERB.search(text):
-        return "heading"
     if ends_sentence(text) and not text.endswith((":", "：")):
         return "sentence"
     numbered = _SECTION.match(text) and not line.full

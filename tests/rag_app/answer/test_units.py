@@ -54,10 +54,17 @@ def test_running_heads_headings_captions_and_contents_are_no_answers():
         ("3) Deposit.", "It is returned within ten days."),
     ],
 )
-def test_the_heading_of_a_clause_on_the_line_of_its_text_is_no_answer(heading, sentence):
+def test_the_heading_of_a_clause_belongs_to_the_sentence_that_it_begins(heading, sentence):
     units, _ = kinds(f"The tenancy runs for eighteen months. {heading} {sentence}")
-    assert units[sentence].kind == "sentence"
-    assert all(heading not in text for text, unit in units.items() if unit.kind == "sentence")
+    assert [text for text, unit in units.items() if unit.kind == "sentence"] == [
+        "The tenancy runs for eighteen months.",
+        f"{heading} {sentence}",
+    ]
+
+
+def test_the_heading_of_a_clause_without_a_sentence_is_no_answer():
+    units, _ = kinds("The tenancy runs for eighteen months. 2. Rent.")
+    assert units["2. Rent."].kind == "heading"
 
 
 def test_a_short_numbered_clause_is_a_sentence():
