@@ -12,8 +12,6 @@ from pipelines.errors import ConfigError
 from rag_app.cli.session import UsageError
 
 STDIN = "-"
-MAX_FOLDER_PDFS = 100
-"""More PDFs need an index of their own: they take minutes to read, and are asked again."""
 MAX_QUESTION_BYTES = 1_000_000
 
 
@@ -59,7 +57,7 @@ def pdfs_of(given: Sequence[str]) -> tuple[Path, ...]:
     """Return the files; a folder stands for the PDFs below it.
 
     Raises:
-        UsageError: a folder holds none, or more than :data:`MAX_FOLDER_PDFS`.
+        UsageError: a folder holds none, or more than :data:`rag_app.cached.pdfs.MAX_FOLDER_PDFS`.
     """
     if "" in given:
         raise UsageError("an empty name is not a path (give . for the working folder)")
@@ -70,6 +68,7 @@ def _files(path: Path) -> Iterator[Path]:
     if not is_folder(path):
         yield path
         return
+    from rag_app.cached.pdfs import MAX_FOLDER_PDFS
     from rag_app.ingest.inputs import pdfs_below
 
     found, _ = pdfs_below(path)

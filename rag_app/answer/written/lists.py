@@ -8,7 +8,6 @@ import re
 from pipelines.text import normalise, sanitise
 
 MAX_ITEM_CHARACTERS = 400
-_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.S | re.I)
 _FENCE = re.compile(r"^[^\S\n]*+(?:```|~~~).*$", re.M)
 _MARK = re.compile(
     r"""^\s*+(?:
@@ -26,15 +25,15 @@ def parse_list(reply: str, limit: int, *, cut: bool = False) -> list[str]:
     """Return at most ``limit`` different items of a model's reply, in its order.
 
     Args:
-        reply: as the model wrote it.
+        reply: as the model wrote it, without thoughts.
         limit: how many items are wanted.
         cut: whether the model was stopped in the middle: its last item is left out then.
 
-    Numbers, bullets, quotes, fences, a preamble and thoughts are left out; a JSON
-    list is read as one. Where some lines are marked as items, only they count.
+    Numbers, bullets, quotes, fences and a preamble are left out; a JSON list is read
+    as one. Where some lines are marked as items, only they count.
     Nothing usable gives an empty list.
     """
-    text = _FENCE.sub("", _THOUGHTS.sub("", sanitise(reply)))
+    text = _FENCE.sub("", sanitise(reply))
     found = _json_items(text) or (_cut_json_items(text) if cut else [])
     items: dict[str, str] = {}
     for raw in found or _line_items(_whole_lines(text) if cut else text):

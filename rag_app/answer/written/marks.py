@@ -24,7 +24,6 @@ from rag_app.answer.written.citation_marks import (
 )
 
 _OPEN = "[【［〔"
-_THINK, _UNTHINK = "<think>", "</think>"
 _LABELS = ("answer:", "final answer:", "response:", "回答:", "回答：", "答え:", "答え：")
 # A reply that begins so is an object of JSON, maybe in a block of code.
 _WRAPPING = ("{", "`")
@@ -101,8 +100,8 @@ def sentences_with_marks(
 class AnswerFilter:
     """What the reader sees of a model's text, piece by piece.
 
-    Marks are renumbered; a block of thoughts at the start (``<think>``) and white
-    space at the ends are left out; the word that means "no answer" is held back.
+    Marks are renumbered; white space at the ends is left out; the word that means "no
+    answer" is held back. Thoughts do not come here (:mod:`rag_app.models.llm.thoughts`).
 
     Args:
         renumber: number of a passage → the number shown, ``None``: there is no such passage.
@@ -120,7 +119,6 @@ class AnswerFilter:
         self._renumber = renumber
         self._refusal = refusal.casefold()
         self._held = ""
-        self._thinking = False
         self._started = False
 
     def feed(self, delta: str) -> str:
@@ -167,11 +165,8 @@ class AnswerFilter:
 
     def _may_start(self, end: bool) -> bool:
         """Tell whether the beginning is known well enough to show it."""
-        self._skip_thoughts(end)
         self._held = self._held.lstrip()
         start = _without_label(self._held.lstrip(_QUOTING + _OPEN).casefold().replace("\\", ""))
-        if self._thinking or (not end and _THINK.startswith(self._held)):
-            return False
         if start.startswith(self._refusal):
             self.refused = True
             return False
@@ -180,17 +175,6 @@ class AnswerFilter:
             return False
         self._started = True
         return True
-
-    def _skip_thoughts(self, end: bool) -> None:
-        text = self._held.lstrip()
-        if text.startswith(_THINK):
-            self._thinking = True
-        if self._thinking:
-            before, found, after = self._held.partition(_UNTHINK)
-            if found or end:
-                self._held, self._thinking = after, False
-            else:
-                self._held = before
 
 
 def unwrapped(text: str) -> str:

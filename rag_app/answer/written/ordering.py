@@ -24,7 +24,6 @@ _MARK_TOKENS = 40
 _PROMPT_TOKENS = 300
 # Of so many the order decides what is read; a reply that names fewer is none.
 MIN_NAMED = 5
-_THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)", re.S | re.I)
 _NUMBER = re.compile(r"\d+")
 _LABEL = "passage"
 
@@ -78,7 +77,7 @@ def read_order(reply: Reply, count: int) -> list[int]:
     A reply is an order if it names all passages or :data:`MIN_NAMED` of them, and no more
     numbers that are none of them.
     """
-    text = _THOUGHTS.sub(" ", reply.text)
+    text = reply.text
     written = _NUMBER.findall(text)
     if reply.cut and text[-1:].isdigit():
         written = written[:-1]  # half a number may be another one

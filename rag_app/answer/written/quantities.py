@@ -51,28 +51,11 @@ _KANJI_NUMBER = re.compile(
     rf"|(?<=[はがをにのもで、約計第各])[〇一二三四五六七八九十百千]{{1,8}}+"
     rf"(?=\s?(?:{'|'.join(_COUNTERS.split())}))"
 )
-_SMALL_WORDS = [
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-]
+_SMALL_WORDS_TEXT = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+    "fifteen sixteen seventeen eighteen nineteen"
+)
+_SMALL_WORDS = _SMALL_WORDS_TEXT.split()
 _TENS_WORDS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _WORD_VALUES = {
     **{word: n for n, word in enumerate(_SMALL_WORDS)},

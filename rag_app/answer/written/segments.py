@@ -19,39 +19,11 @@ _BOUNDARY = re.compile(
     r"|\s(?=compared\s(?:with|to)\s)|(?<=[^\x00-\u2fff]が)、?(?=[^\x00-\u2fff])(?<=ますが|ですが|したが)"
 )
 # Words of units and scales: the numbers say them.
-_MEASURES = frozenset(
-    [
-        "per",
-        "cent",
-        "percent",
-        "pct",
-        "percentag",
-        "point",
-        "million",
-        "billion",
-        "thousand",
-        "pound",
-        "pound",
-        "penc",
-        "dollar",
-        "euro",
-        "yen",
-        "year",
-        "day",
-        "week",
-        "month",
-        "hour",
-        "minut",
-        "mm",
-        "cm",
-        "km",
-        "mg",
-        "kg",
-        "ml",
-        "number",
-        "amount",
-    ]
+_MEASURES_TEXT = (
+    "per cent percent pct percentag point million billion thousand pound pound penc dollar "
+    "euro yen year day week month hour minut mm cm km mg kg ml number amount"
 )
+_MEASURES = frozenset(_MEASURES_TEXT.split())
 _STEM = re.compile(r"^([\u4e00-\u9fff])[\u3041-\u309f]$")
 _INFLECTED = re.compile(r"[\u3041-\u309f]")
 _DIGIT = re.compile(r"\d")

@@ -9,7 +9,6 @@ import threading
 
 import pytest
 
-from rag_app.cli import given
 from tests.support.hanging import MAX_HANG_S
 from tests.support.pdfs import make_pdf
 
@@ -125,7 +124,7 @@ def test_a_folder_without_pdfs_is_named(rag, place):
 
 
 def test_a_folder_of_many_pdfs_is_to_be_ingested(rag, pdfs, monkeypatch):
-    monkeypatch.setattr(given, "MAX_FOLDER_PDFS", 2)
+    monkeypatch.setattr("rag_app.cached.pdfs.MAX_FOLDER_PDFS", 2)
     make_pdf(pdfs / "third.pdf", ["Three."])
     done = rag("ask", "What is the lead time of the valve?", "pdfs")
     assert done.code == 2

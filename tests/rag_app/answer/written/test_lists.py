@@ -25,7 +25,6 @@ TWO = ["capital of Japan", "Japanese seat of government"]
         '{"queries": ["capital of Japan", "Japanese seat of government"]}',
         "Query 1: capital of Japan\nQuery 2: Japanese seat of government",
         '"capital of Japan"\n**Japanese seat of government**',
-        "<think>they want 1. towns</think>\ncapital of Japan\nJapanese seat of government",
         "1. capital of Japan\n2. Capital of  JAPAN\n3. Japanese seat of government",
     ],
 )
