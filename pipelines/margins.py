@@ -176,9 +176,10 @@ def _may_run(line: str) -> bool:
     """Tell whether a line may be a running head: some letters, and not a part of a sentence."""
     line = line.rstrip(" -–—－|•·")
     words = len(line.split())
-    sentence = ends_sentence(line) and words >= _MIN_SENTENCE_WORDS
-    letters = sum(c.isalpha() for c in line) >= _MIN_LETTERS
-    return letters and words <= _MAX_WORDS and not sentence and not ends_open(line)
+    if words > _MAX_WORDS or sum(map(str.isalpha, line)) < _MIN_LETTERS:
+        return False
+    is_sentence = words >= _MIN_SENTENCE_WORDS and ends_sentence(line)
+    return not is_sentence and not ends_open(line)
 
 
 def _is_head(edges: Sequence[_Edge], index: int, number: str, rest: str) -> bool:

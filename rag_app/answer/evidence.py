@@ -255,7 +255,7 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
 
 def margin_line(text: str) -> str:
     """Return a line as margins are compared: normal letters alone, without numbers and blanks."""
-    return "".join(char for char in normalise(text) if char.isalpha())
+    return "".join(filter(str.isalpha, normalise(text)))
 
 
 def _file_of(source: SourceInfo) -> str:

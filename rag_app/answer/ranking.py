@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import resources
 from typing import Literal
@@ -24,7 +24,7 @@ Similarity = Callable[[str, Sequence[str]], Sequence[float]]
 """Question and n texts → n cosines."""
 
 # Embedding a sentence costs milliseconds: only the likely ones are looked at.
-MEANING_CANDIDATES = 32
+MEANING_CANDIDATES = 16
 # Sentences before and after one that tell what it is about.
 _NEIGHBOURS = 2
 _MIN_CHARACTERS, _MAX_CHARACTERS = 25, 400
@@ -76,9 +76,10 @@ def coefficients() -> Coefficients:
 
 def probability(model: Literal["rank", "answer"], features: Features, by: FeatureSet) -> float:
     """Return what a model makes of some features, 0 to 1."""
-    values = {"constant": 1.0, **asdict(features)}
-    weights = coefficients()[model][by].items()
-    total = math.fsum(weight * values[name] for name, weight in weights)
+    total = math.fsum(
+        weight * (1.0 if name == "constant" else getattr(features, name))
+        for name, weight in coefficients()[model][by].items()
+    )
     return 1 / (1 + math.exp(-total))
 
 
