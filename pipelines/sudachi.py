@@ -23,7 +23,7 @@ from pipelines.terms import prepare
 from pipelines.text import sanitise
 
 PACKAGES = ("sudachipy", "sudachidict_small")
-_RULE = "sudachi-1"
+_RULE = "sudachi-2"
 _DICTIONARY = "small"
 _UNITS = "A"  # the shortest
 _CONTENT = ("名詞", "動詞", "形容詞", "形状詞", "副詞", "接頭辞", "接尾辞")

@@ -15,9 +15,10 @@ from collections.abc import Callable
 from functools import lru_cache
 from itertools import chain, pairwise
 
+from pipelines.kanji import with_new_kanji
 from pipelines.stopwords import STOP_WORDS
 
-TERMS_VERSION = "terms-1"
+TERMS_VERSION = "terms-2"
 
 _CJK = "\u3005-\u3007\u3021-\u3029\u3040-\u309f\u30a1-\u30fa\u30fc-\u30ff\u3100-\u312f\u31a0-\u31bf"
 _CJK += "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -98,11 +99,12 @@ def sentence_terms(text: str) -> tuple[str, ...]:
 
 
 def prepare(text: str) -> str:
-    """Return NFKC, case folded text whose wrapped CJK lines and hyphenated words are joined."""
+    """Return NFKC, case folded text: wrapped CJK lines and hyphenated words joined, kanji new."""
     text = _fold(text) if not text.isascii() else text
     if not text.isascii():
         if not unicodedata.is_normalized("NFKC", text):
             text = _fold(unicodedata.normalize("NFKC", text))
+        text = with_new_kanji(text)
         if _LINE_BEFORE_CJK.search(text):
             text = _WRAPPED_CJK.sub("", text)
     if _HYPHEN_AT_END.search(text):

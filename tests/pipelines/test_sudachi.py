@@ -102,7 +102,7 @@ def test_japanese_is_told_from_other_scripts():
 
 
 def test_rule_names_analyser_and_dictionary_with_their_versions():
-    assert SudachiAnalyser().fingerprint().startswith("sudachi-1 sudachipy==")
+    assert SudachiAnalyser().fingerprint().startswith("sudachi-2 sudachipy==")
     assert "sudachidict_small==" in SudachiAnalyser().fingerprint()
 
 
@@ -120,5 +120,5 @@ def test_other_versions_than_recorded_name_those_to_install(rule):
     here = fingerprints(["sudachi"])
     assert fingerprints(["sudachi"], dict(here)) == here
     with pytest.raises(IndexMismatchError) as caught:
-        fingerprints(["sudachi"], {"sudachi": "sudachi-1 sudachipy==0.1 sudachidict_small==2020"})
+        fingerprints(["sudachi"], {"sudachi": "sudachi-2 sudachipy==0.1 sudachidict_small==2020"})
     assert "pip install sudachipy==0.1 sudachidict_small==2020" in caught.value.hint

@@ -74,6 +74,23 @@ def test_query_in_other_unicode_form_has_exactly_the_terms_of_the_text():
     assert search_terms("ｶﾀｶﾅ ﬁne ＵＳＢ－Ｃ") == search_terms("カタカナ fine USB-C")
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("國立圖書館", "国立図書館"),
+        ("渡邊課長", "渡辺課長"),
+        ("渡邉課長", "渡邊課長"),
+        ("髙橋と山﨑", "高橋と山崎"),
+        (unicodedata.normalize("NFKC", "⼾籍"), "戸籍"),
+        ("\ufa5f\ufa1e\ufa19", unicodedata.normalize("NFKC", "\ufa5f\ufa1e\ufa19")),
+        ("齋藤\U000e0101", "斎藤"),
+    ],
+)
+def test_old_and_new_kanji_have_the_same_terms(one, other):
+    assert search_terms(one) == search_terms(other)
+    assert content_words(one) == content_words(other)
+
+
 @pytest.mark.parametrize("text", ["infor-\nmation", "in the infor- \n  mation age", "infor-mation"])
 def test_a_word_hyphenated_at_a_line_end_is_found_whole(text):
     assert search_terms("information") == ["inform"]

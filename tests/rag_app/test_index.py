@@ -268,3 +268,18 @@ def test_remove_of_a_file_leaves_nothing_of_it(tmp_path: Path) -> None:
         found = index.as_retriever(similarity_top_k=50).retrieve(QUESTION)
         assert {one.node.metadata["file_name"] for one in found} == {FERRIES.name}
         assert index.info(verify=True).findings == ()
+
+
+def test_question_in_new_kanji_finds_old_kanji_and_quotes_them_verbatim(tmp_path: Path) -> None:
+    texts = {
+        "library": "國立圖書館の舊館は昭和三年に竣工した。",
+        "people": "髙橋部長と渡邊課長は契約を擔當する。",
+        "tower": "水道塔は大正二年に完成した。",
+    }
+    with Index.create(tmp_path / "index", embed_model=HashEmbedding()) as index:
+        index.ingest(*(Document(text=text, id_=name) for name, text in texts.items()))
+        engine = index.as_query_engine()
+        library = engine.query("国立図書館の旧館はいつ竣工しましたか。")
+        people = engine.query("渡辺課長は何を担当しますか。")
+    assert "國立圖書館の舊館は昭和三年に竣工した。" in str(library)
+    assert "渡邊課長は契約を擔當する" in str(people)

@@ -24,7 +24,7 @@ TEXTS = {
     "chinese": "公司四月建造新工厂。",
 }
 RULES = Path(__file__).parents[2] / "data" / "shiomi-touki-shugyo-kisoku.pdf"
-OTHER = "sudachi-1 sudachipy==0.1 sudachidict_small==2020"
+OTHER = "sudachi-2 sudachipy==0.1 sudachidict_small==2020"
 
 
 def documents(*names: str) -> list[Document]:

@@ -28,7 +28,7 @@ def extra(monkeypatch):
 
 def test_list_is_built_shown_searched_and_explained(rag):
     assert rag("ingest", RULES, "--pipeline", "sudachi").code == 0
-    assert "terms by sudachi: sudachi-1 sudachipy==" in rag("info").out
+    assert "terms by sudachi: sudachi-2 sudachipy==" in rag("info").out
     found = rag("search", QUESTION, "--strategy", "sudachi", "--json").json["results"]
     assert "words:sudachi" in {match["arm"] for match in found[0]["matched"]}
     assert "words:sudachi, weight 0.5" in rag("explain", QUESTION, "--strategy", "sudachi").out
