@@ -15,6 +15,7 @@ from pipelines.errors import NoTextError
 from pipelines.file_names import original, printable, storable
 from pipelines.isolated import Reading, passwords, read_file
 from pipelines.page_map import Page
+from pipelines.page_states import grouped
 from pipelines.pages import join_pages
 from pipelines.readers import Limits, RawPdf, reader_fingerprint
 from pipelines.reading import DEFAULT_READER, READERS, ReadPdf, content_hash
@@ -35,7 +36,9 @@ __all__ = [
 ]
 
 # Metadata that only a Document carries; its nodes do not.
-DOCUMENT_KEYS = frozenset({"content_hash", "reader", "read_by", "own_title", "page_map"})
+DOCUMENT_KEYS = frozenset(
+    {"content_hash", "reader", "read_by", "own_title", "page_map", "page_states"}
+)
 _OWN_KEYS = ("file_name", "file_path", "title", *sorted(DOCUMENT_KEYS))
 # Keys about where a file lies or when it was changed, not about what is in it; LlamaIndex's
 # readers write them.
@@ -43,7 +46,7 @@ _NOT_CONTENT = frozenset(
     (
         *("file_name", "file_path", "file_type", "file_size"),
         *("creation_date", "last_modified_date", "last_accessed_date"),
-        *("content_hash", "reader", "read_by", "own_title"),
+        *("content_hash", "reader", "read_by", "own_title", "page_states"),
     )
 )
 _MAX_TITLE_CHARS = 160
@@ -87,7 +90,7 @@ def document_of(read: ReadPdf) -> Document:
         Page(number, page.label, start, end, page.text)
         for number, (page, (start, end)) in enumerate(zip(pages, spans, strict=True), start=1)
     ]
-    metadata = {
+    metadata: dict[str, Any] = {
         "file_name": printable(read.path.name),
         "file_path": printable(read.path),
         "title": title_of(read.path.stem, own),
@@ -97,6 +100,8 @@ def document_of(read: ReadPdf) -> Document:
         "read_by": reader_fingerprint(read.read_by),
         "page_map": [asdict(page) for page in placed],
     }
+    if states := grouped(page.state for page in pages):
+        metadata["page_states"] = states
     return hidden_keys(Document(id_=read.content_hash, text=text, metadata=metadata))
 
 

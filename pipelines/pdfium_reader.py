@@ -14,6 +14,12 @@ from typing import Any
 
 from pipelines.cleaning import sanitise
 from pipelines.errors import DamagedError, EncryptedError
+from pipelines.page_states import (
+    MAX_PLACEHOLDER_CHARACTERS,
+    PageState,
+    is_code,
+    is_undecodable,
+)
 from pipelines.readers import (
     Limits,
     PageText,
@@ -30,6 +36,10 @@ _KANA_OR_HAN = re.compile("[\u3041-\u30fa\u3400-\u9fff]")
 # Title pages are short; text further down is not a title.
 _MAX_TITLE_PAGE_CHARS = 3000
 _SAMPLE_GLYPHS = 40
+# Looking at every glyph for its character would cost half as much as reading the page.
+_SAMPLE_CODES = 48
+_MIN_SAMPLE_SHARE = 0.1
+_DAMAGED: PageState = "damaged"
 _one_at_a_time = threading.Lock()
 
 
@@ -72,22 +82,86 @@ def _title(pdf: Any) -> str:
 
 
 def _pages(pdf: Any) -> Iterator[PageText]:
+    import pypdfium2
+
+    is_placeholder = _is_dynamic_form(pdf)
+    failed: Exception | None = None
+    readable = 0
     for index in range(len(pdf)):
         label = clean_label(pdf.get_page_label(index)) or str(index + 1)
-        yield PageText(label, _page_text(pdf[index]))
+        text, state = "", _DAMAGED
+        try:
+            text, state = _page_text(pdf[index], is_placeholder=is_placeholder)
+            readable += 1
+        except pypdfium2.PdfiumError as error:
+            failed = error
+        yield PageText(label, text, state)
+    if failed is not None and not readable:
+        raise failed
 
 
-def _page_text(page: Any) -> str:
+def _is_dynamic_form(pdf: Any) -> bool:
+    """Tell whether the pages only say that a program that knows XFA would show a form."""
+    import pypdfium2.raw as pdfium
+
+    return bool(pdfium.FPDF_GetFormType(pdf) == pdfium.FORMTYPE_XFA_FULL)
+
+
+def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
+    """Return the text of a page and its state; closes the page."""
+    try:
+        text, decoded = _decoded_text(page)
+        if not decoded:
+            return "", "undecodable"
+        if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
+            return "", "form"
+        if text.strip():
+            return text, "text"
+        return "", "image" if _draws(page) else "empty"
+    finally:
+        page.close()
+
+
+def _draws(page: Any) -> bool:
+    """Tell whether the page draws anything but text: pictures, paths, shadings, forms of them."""
+    import pypdfium2.raw as pdfium
+
+    return any(
+        pdfium.FPDFPageObj_GetType(pdfium.FPDFPage_GetObject(page, index))
+        != pdfium.FPDF_PAGEOBJ_TEXT
+        for index in range(pdfium.FPDFPage_CountObjects(page))
+    )
+
+
+def _decoded_text(page: Any) -> tuple[str, bool]:
+    """Return the text of a page, and whether its glyphs stand for characters."""
     textpage = page.get_textpage()
     try:
         text: str = textpage.get_text_range(errors="replace")
+        if is_undecodable(text) or _is_code(textpage):
+            return "", False
         if _KANA_OR_HAN.search(text) and is_vertical(_glyphs(textpage, _SAMPLE_GLYPHS)):
             text = vertical_text(_glyphs(textpage))
         # U+FFFE stands for a hyphen at a line end, and swallows the line end.
-        return sanitise(text.replace("\ufffe", "-\n"))
+        return sanitise(text.replace("\ufffe", "-\n")), True
     finally:
         textpage.close()
-        page.close()
+
+
+def _is_code(textpage: Any) -> bool:
+    """Tell whether the characters of a page are codes of glyphs; looks at a sample first."""
+    import pypdfium2.raw as pdfium
+
+    def is_unmapped(index: int) -> bool:
+        return bool(pdfium.FPDFText_HasUnicodeMapError(textpage, index) == 1)
+
+    count = textpage.count_chars()
+    sample = range(0, count, max(1, count // _SAMPLE_CODES))
+    if sum(map(is_unmapped, sample)) < _MIN_SAMPLE_SHARE * len(sample) or not count:
+        return False
+    drawn = [i for i in range(count) if pdfium.FPDFText_IsGenerated(textpage, i) != 1]
+    characters = "".join(chr(pdfium.FPDFText_GetUnicode(textpage, i)) for i in drawn)
+    return is_code(characters, [is_unmapped(i) for i in drawn])
 
 
 def _glyphs(textpage: Any, most: int | None = None) -> list[Glyph]:

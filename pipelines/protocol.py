@@ -9,7 +9,7 @@ the other, or an error::
     answer  = "A" (E | P) ("." | "!")        accepted; "!": this process ends now
     E       = "E" length JSON                {"kind", "message", "hint"}
     P       = "P" length JSON page*          {"pages", "title", "largest", "read_by"}
-    page    = length length label text       in UTF-8
+    page    = length length state label text one byte for the state; in UTF-8
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
+from pipelines.page_states import PAGE_STATES
 from pipelines.readers import MAX_LABEL_CHARACTERS, MAX_TITLE_CHARACTERS, Limits, PageText, RawPdf
 from pipelines.reading import READERS
 
@@ -39,7 +40,7 @@ READY, ACCEPTED, ERROR, PAGES, STAYS, ENDS = b"R", b"A", b"E", b"P", b".", b"!"
 MAX_HEADER_BYTES = 64 << 10
 MAX_MESSAGE_CHARACTERS = 1000
 _UTF8_BYTES = 4  # of one character at most
-_LENGTH, _PAGE = struct.Struct(">I"), struct.Struct(">II")
+_LENGTH, _PAGE = struct.Struct(">I"), struct.Struct(">IIB")
 _KINDS: dict[str, type[RagError]] = {
     kind.__name__: kind
     for kind in (
@@ -116,7 +117,8 @@ def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
     )
     for page in raw.pages:
         label, text = page.label.encode(), page.text.encode()
-        yield _PAGE.pack(len(label), len(text)) + label + text
+        state = PAGE_STATES.index(page.state)
+        yield _PAGE.pack(len(label), len(text), state) + label + text
 
 
 def receive_answer(read: Read, limits: Limits) -> WorkerAnswer | RagError:
@@ -145,11 +147,13 @@ def receive_answer(read: Read, limits: Limits) -> WorkerAnswer | RagError:
 def _pages(read: Read, count: int, limits: Limits) -> Iterator[PageText]:
     left = limits.characters
     for _ in range(count):
-        label, text = _PAGE.unpack(read(_PAGE.size))
+        label, text, state = _PAGE.unpack(read(_PAGE.size))
         allowed = min(left, limits.page_characters)
         if label > _UTF8_BYTES * MAX_LABEL_CHARACTERS or text > _UTF8_BYTES * allowed:
             raise ProtocolError("a page is larger than the limits allow")
-        page = PageText(_decoded(read(label)), _decoded(read(text)))
+        if state >= len(PAGE_STATES):
+            raise ProtocolError("a page is in an unknown state")
+        page = PageText(_decoded(read(label)), _decoded(read(text)), PAGE_STATES[state])
         left -= len(page.text)
         if len(page.text) > allowed:
             raise ProtocolError("a page is larger than the limits allow")

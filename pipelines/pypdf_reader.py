@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import io
 import logging
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from pipelines.cleaning import sanitise
 from pipelines.errors import DamagedError, ReadError, TooLargeError
+from pipelines.page_states import (
+    MAX_PLACEHOLDER_CHARACTERS,
+    PageState,
+    is_code,
+    is_undecodable,
+)
 from pipelines.readers import (
     Limits,
     PageText,
@@ -27,6 +34,11 @@ _BROKEN = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError,
     OverflowError, ZeroDivisionError, NotImplementedError, EOFError, OSError,
 )  # fmt: skip
+
+
+_DAMAGED: PageState = "damaged"
+# Operators that draw a picture, a path or a shading.
+_DRAWS = re.compile(rb"(?:^|[\s\]>)])(?:Do|EI|f\*?|F|B\*?|b\*?|S|s|sh)(?=\s|$)")
 
 
 def read_with_pypdf(data: bytes, password: str | None, limits: Limits) -> RawPdf:
@@ -54,24 +66,72 @@ def _pages(pdf: Any) -> Iterator[PageText]:
     from pypdf.errors import LimitReachedError, PyPdfError
 
     labels = _labels(pdf)
+    is_placeholder = _is_dynamic_form(pdf)
     failed: Exception | None = None
     readable = 0
     for number, page in enumerate(pdf.pages, start=1):
-        text = ""
+        text, state = "", _DAMAGED
         try:
-            text = page.extract_text()
+            text, state = _page_text(page, is_placeholder=is_placeholder)
             readable += 1
         except (PyPdfError, *_BROKEN) as error:
             logger.warning("page %d has text that pypdf cannot read: %s", number, error)
             failed = error
         label = labels[number - 1] if number <= len(labels) else ""
-        yield PageText(label or str(number), sanitise(text))
+        yield PageText(label or str(number), text, state)
     if isinstance(failed, LimitReachedError) and not readable:
         raise TooLargeError(
             "its streams unfold beyond what pypdf allows", hint="leave it out, or save it again"
         ) from failed
     if failed is not None and not readable:
         raise DamagedError(f"no page can be read: {failed}") from failed
+
+
+def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
+    """Return the text of a page and its state."""
+    pieces: list[tuple[str, bool]] = []
+
+    def visit(text: str, _current: Any, _matrix: Any, font: Any, _size: float) -> None:
+        pieces.append((text, _is_unmapped(font)))
+
+    raw = page.extract_text(visitor_text=visit)
+    text = sanitise(raw)
+    if is_undecodable(raw) or _is_code(pieces):
+        return "", "undecodable"
+    if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
+        return "", "form"
+    if text.strip():
+        return text, "text"
+    contents = page.get_contents()
+    data = contents.get_data() if contents is not None else b""
+    return "", "image" if _DRAWS.search(data) else "empty"
+
+
+def _is_unmapped(font: Any) -> bool:
+    """Tell whether pypdf gives the codes of a font's glyphs in place of characters."""
+    if font is None or font.get("/Subtype") != "/Type0" or "/ToUnicode" in font:
+        return False
+    return str(font.get("/Encoding")) in ("/Identity-H", "/Identity-V")
+
+
+def _is_code(pieces: Sequence[tuple[str, bool]]) -> bool:
+    if not any(odd for _, odd in pieces):
+        return False
+    unmapped = [odd for text, odd in pieces for _ in text]
+    return is_code("".join(text for text, _ in pieces), unmapped)
+
+
+def _is_dynamic_form(pdf: Any) -> bool:
+    """Tell whether the pages only say that a program that knows XFA would show a form."""
+    from pypdf.errors import PyPdfError
+
+    try:
+        root = pdf.root_object
+        form = root.get("/AcroForm")
+        form = form.get_object() if form is not None else {}
+        return bool(root.get("/NeedsRendering")) and "/XFA" in form
+    except (PyPdfError, *_BROKEN):
+        return False
 
 
 def _labels(pdf: Any) -> list[str]:

@@ -8,20 +8,28 @@ from typing import Protocol
 
 from pipelines.cleaning import sanitise
 from pipelines.errors import ConfigError, DamagedError, EncryptedError, TooLargeError
+from pipelines.page_states import PageState
 
 # Raise it when the text that we derive of the same file changes: ids, and whether a
 # file counts as unchanged, depend on it.
-DERIVATION = 2
+DERIVATION = 3
 MAX_TITLE_CHARACTERS = 1000  # 160 of them are shown
 MAX_LABEL_CHARACTERS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """One page as a reader returns it: its printed label, and its text, sanitised only."""
+    """One page as a reader returns it.
+
+    Attributes:
+        label: the printed label.
+        text: sanitised only; ``""`` where the state is not ``text``.
+        state: whether it has text, and if not, why.
+    """
 
     label: str
     text: str
+    state: PageState = "text"
 
 
 @dataclass(frozen=True)

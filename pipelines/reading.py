@@ -21,6 +21,7 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
+from pipelines.page_states import counted
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
 from pipelines.readers import Limits, RawPdf, Reader
@@ -88,10 +89,7 @@ def read_data(
             continue
         if any(not page.text.isspace() and page.text for page in raw.pages):
             return raw, name
-        first = first or NoTextError(
-            f"none of its {len(raw.pages)} pages has text",
-            hint="it is a scan or drawings only: run text recognition (OCR) on it first",
-        )
+        first = first or _no_text(raw)
     raise first or DamagedError("no reader could read it")
 
 
@@ -104,6 +102,16 @@ def _opened(name: str, data: bytes, passwords: Sequence[str], limits: Limits) ->
         except EncryptedError as error:
             refused = error
     raise refused or DamagedError("no reader could read it")
+
+
+def _no_text(raw: RawPdf) -> NoTextError:
+    states = [page.state for page in raw.pages]
+    hint = "run text recognition (OCR) on it first"
+    if "form" in states:
+        hint = "print it to a PDF in the program that shows the form, and ingest that"
+    elif set(states) == {"empty"}:
+        hint = "its pages are empty: check what was saved under this name"
+    return NoTextError(f"none of its {len(raw.pages)} pages has text: {counted(states)}", hint=hint)
 
 
 def _check_header(data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
+from pipelines.page_states import UNKNOWN_STATE, page_ranges
 from pipelines.splitting import Span
 from pipelines.text import count_tokens, language_name
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
@@ -25,7 +26,7 @@ from rag_app.answer.response import (
 )
 from rag_app.passages import Passage
 
-# Pages without a text layer are named for so many files; a line for each of many helps nobody.
+# Pages that could not be read are named for so many files; a line for each of many helps nobody.
 MAX_UNREAD_FILES = 5
 
 
@@ -105,23 +106,21 @@ def _as_text(near: ClosestPassage) -> str:
 
 
 def _unread(unread: Sequence[UnreadPages], messages: Messages, language: str) -> str:
-    """Return a line that names the pages without a text layer; ``""`` where there are none."""
+    """Return a line that names the pages that could not be read; ``""`` where there are none."""
     if not unread:
         return ""
-    named = [f"{one.file}, p. {_ranges(one.pages)}" for one in unread[:MAX_UNREAD_FILES]]
+    named = [_named(one, messages, language) for one in unread[:MAX_UNREAD_FILES]]
     more = ["…"] if len(unread) > MAX_UNREAD_FILES else []
     return fill(in_language(messages.unread_pages, language), pages="; ".join([*named, *more]))
 
 
-def _ranges(pages: Sequence[int]) -> str:
-    """Return numbers of pages in short: 1, 2, 3 and 7 are "1-3, 7"."""
-    runs: list[list[int]] = []
-    for page in sorted(pages):
-        if runs and page == runs[-1][-1] + 1:
-            runs[-1].append(page)
-        else:
-            runs.append([page])
-    return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+def _named(one: UnreadPages, messages: Messages, language: str) -> str:
+    states = one.states or {UNKNOWN_STATE: one.pages}
+    places = (
+        f"p. {page_ranges(pages)} ({messages.state_name(state, told_in=language)})"
+        for state, pages in states.items()
+    )
+    return f"{one.file}, {', '.join(places)}"
 
 
 def other_language(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import Protocol
 
@@ -219,10 +220,10 @@ class IndexEvidence:
     def unread_pages(self) -> list[UnreadPages]:
         """Return the pages without a text layer of the files in all indexes."""
         return [
-            UnreadPages(_file_of(source), list(source.pages_without_text))
+            UnreadPages(_file_of(source), sorted(chain.from_iterable(states.values())), states)
             for snapshot in self._snapshots.values()
             for source in snapshot.sources()
-            if source.pages_without_text
+            if (states := _unread_states(source))
         ]
 
     def _snapshot_of(self, passage: Passage) -> Snapshot | None:
@@ -256,6 +257,12 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
 def margin_line(text: str) -> str:
     """Return a line as margins are compared: normal letters alone, without numbers and blanks."""
     return "".join(filter(str.isalpha, normalise(text)))
+
+
+def _unread_states(source: SourceInfo) -> dict[str, list[int]]:
+    """Return the pages that hold something which was not read, by the reason."""
+    states = source.page_states.items()
+    return {state: list(pages) for state, pages in states if state != "empty"}
 
 
 def _file_of(source: SourceInfo) -> str:

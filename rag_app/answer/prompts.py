@@ -61,10 +61,16 @@ class Messages(_Part):
     unread_pages: dict[str, str]
     other_language: dict[str, str]
     languages: dict[str, dict[str, str]] = {}
+    page_states: dict[str, dict[str, str]] = {}
 
     def name_of(self, language: str, *, told_in: str) -> str:
         """Return what a language is called in another one; its English name when not known."""
         return self.languages.get(told_in, {}).get(language, language)
+
+    def state_name(self, state: str, *, told_in: str) -> str:
+        """Return why a page was not read, in a language or else in the default."""
+        words = {**self.page_states.get("default", {}), **self.page_states.get(told_in, {})}
+        return words.get(state, state)
 
 
 # The words that may be filled in, and those without which a prompt is useless.

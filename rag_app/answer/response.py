@@ -95,15 +95,17 @@ class ClosestPassage:
 
 @dataclass(frozen=True)
 class UnreadPages:
-    """Pages of a file without a text layer: nothing on them was searched.
+    """Pages of a file on which no text could be read: nothing on them was searched.
 
     Attributes:
         file: name of the file.
-        pages: physical pages, from 1.
+        pages: physical pages, from 1; empty ones are none of them.
+        states: the same pages by the reason (``pipelines.page_states``).
     """
 
     file: str
     pages: list[int]
+    states: dict[str, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -272,7 +274,7 @@ class Answer(Response):
         sentences: of the answer; none unless ``answered``.
         citations: numbered from 1 in the order of first use; only those used.
         closest: at most three passages, nearest first; none unless ``closest``.
-        unread_pages: pages without a text layer; none where the question is answered.
+        unread_pages: pages on which no text could be read; none where the question is answered.
         decision: what the outcome rests on; ``None`` where a language model decided, and
             where nothing was found.
         degraded: parts of the retrieval that failed and were done without.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pipelines.file_names import printable, short_path
+from pipelines.page_states import described
 from rag_app.cli import options
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
@@ -72,6 +73,7 @@ def _source(source: Any) -> dict[str, Any]:
         "title": source.title,
         "pages": source.pages,
         "pages_without_text": list(source.pages_without_text),
+        "page_states": {state: list(pages) for state, pages in source.page_states.items()},
         "nodes": dict(source.nodes),
         "bytes": source.bytes,
         "reader": source.reader,
@@ -110,7 +112,7 @@ def _show(out: Output, about: IndexInfo) -> None:
 
 
 def _row(source: Any) -> tuple[object, ...]:
-    empty = ", ".join(map(str, source.pages_without_text))
+    empty = described(source.page_states)
     return ", ".join(map(short_path, source.names)), source.pages, empty, sum(source.nodes.values())
 
 

@@ -12,6 +12,7 @@ import typer
 
 from pipelines.errors import EncryptedError, IndexNotFoundError, ReadError
 from pipelines.file_names import printable, short_path
+from pipelines.page_states import state_words
 from rag_app import bounds
 from rag_app.cli import options
 from rag_app.cli.help import examples
@@ -225,9 +226,15 @@ def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> N
     for file in report.files:
         counts[file.status] = counts.get(file.status, 0) + 1
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
+    if report.page_states:
+        out.text(f"{sum(report.page_states.values())} pages have no text: {_states(report)}")
     out.text(
         f"{printable(index)}: {said}; {report.embedded} texts embedded in {report.seconds:.1f} s"
     )
+
+
+def _states(report: IngestReport) -> str:
+    return ", ".join(f"{count} {state_words(state)}" for state, count in report.page_states.items())
 
 
 def _show_pieces(out: Output, report: IngestReport) -> None:

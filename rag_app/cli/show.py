@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from pipelines.page_states import described
 from rag_app.cli.output import Output, as_line, one_line
 
 _MAX_EXCERPT_CHARS = 400  # characters of a passage
@@ -60,12 +61,11 @@ def _statements(out: Output, statements: Sequence[Mapping[str, Any]]) -> None:
 
 
 def unread_pages(out: Output, unread: Sequence[Mapping[str, Any]]) -> None:
-    """Name the pages that were not searched, because they have no text layer."""
+    """Name the pages that were not searched, with the reason."""
     if unread:
         out.text()
     for one in unread:
-        pages = ", ".join(str(page) for page in one["pages"])
-        out.text(f"not searched, no text layer: {as_line(one['file'])}, page {pages}")
+        out.text(f"not searched: {as_line(one['file'])}, {described(one['states'])}")
 
 
 def place(source: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipelines.file_names import base_name, printable, short_path
+from pipelines.page_states import described
 from rag_app.cli.progress import Watch
 
 if TYPE_CHECKING:
@@ -68,8 +69,7 @@ def line(file: FileReport) -> str:
     """Return one line about a file: its status, and the reason."""
     if file.status == "failed":
         return f"{file.status:<10} {reason(file)}"
-    empty = ", ".join(map(str, file.pages_without_text))
-    without = f", no text on page {empty}" if empty else ""
+    without = f", no text on {described(file.page_states)}" if file.page_states else ""
     read = f"{file.pages} pages, {file.nodes} nodes{without}"
     return f"{file.status:<10} {short_path(file.file)}: {read}"
 

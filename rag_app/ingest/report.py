@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from pipelines.page_states import described
 from rag_app.ingest.writing import PiecesReport
 
 Status = Literal["added", "replaced", "unchanged", "failed"]
@@ -21,6 +22,8 @@ class FileReport:
         status: where it is ``failed``, the index keeps the earlier content of this name.
         pages: how many pages it has.
         pages_without_text: their physical numbers.
+        page_states: the same numbers by the reason: ``undecodable``, ``image``, ``empty``,
+            ``form``, ``damaged``; ``unknown`` in an index of an earlier version.
         nodes: how many nodes the index holds of it.
         error: the message of its error (``""``: none).
         hint: how to correct that.
@@ -35,6 +38,7 @@ class FileReport:
     error: str = ""
     hint: str = ""
     kind: str = ""
+    page_states: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this file."""
@@ -43,6 +47,7 @@ class FileReport:
             "status": self.status,
             "pages": self.pages,
             "pages_without_text": list(self.pages_without_text),
+            "page_states": {state: list(pages) for state, pages in self.page_states.items()},
             "nodes": self.nodes,
             "error": self.error or None,
             "hint": self.hint or None,
@@ -93,8 +98,19 @@ class IngestReport:
         """The inputs that failed."""
         return tuple(report for report in self.files if report.status == "failed")
 
+    @property
+    def page_states(self) -> Mapping[str, int]:
+        """How many pages have no text, by the reason (see :class:`FileReport`)."""
+        counts: Counter[str] = Counter()
+        for report in self.files:
+            counts.update({state: len(pages) for state, pages in report.page_states.items()})
+        return dict(counts)
+
     def __str__(self) -> str:
         lines = [f"{self._counts()}; {self.embedded} texts embedded in {self.seconds:.1f} s"]
+        for file in self.files:
+            if file.page_states:
+                lines.append(f"no text: {file.file}: {described(file.page_states)}")
         for file in self.failed:
             lines.append(f"failed: {file.file}: {file.error}{f' ({file.hint})' * bool(file.hint)}")
         return "\n".join(lines)
@@ -132,6 +148,7 @@ class IngestReport:
             "removed": list(self.removed),
             "pieces": self.pieces.to_dict(),
             "skipped": dict(self.skipped),
+            "page_states": dict(self.page_states),
         }
 
 

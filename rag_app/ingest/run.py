@@ -368,6 +368,7 @@ def _report(
         status,
         pages=source.pages,
         pages_without_text=source.pages_without_text,
+        page_states=source.page_states,
         nodes=sum(source.nodes.values()),
     )
 

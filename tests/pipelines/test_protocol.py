@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import EncryptedError, RagError, StoreError, TooSlowError
+from pipelines.page_states import PAGE_STATES
 from pipelines.protocol import (
     ProtocolError,
     Task,
@@ -52,6 +53,12 @@ def test_pages_come_out_as_they_went_in():
     assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
 
 
+@pytest.mark.parametrize("state", PAGE_STATES)
+def test_a_page_keeps_its_state(state):
+    answer = WorkerAnswer(RawPdf((PageText("1", "", state),), "", ""), "pypdf")
+    assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
+
+
 def test_an_error_keeps_its_kind_message_and_hint():
     error = EncryptedError("it is encrypted", hint="give its password")
     received = receive_answer(sent(b"".join(answer_bytes(error))), LIMITS)
@@ -70,7 +77,7 @@ def test_a_task_keeps_all_but_shows_no_password():
     assert "geheim" not in repr(task)
 
 
-PAGE = struct.pack(">II", 1, 3) + b"iabc"
+PAGE = struct.pack(">IIB", 1, 3, 0) + b"iabc"
 TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
 
 
@@ -88,11 +95,12 @@ TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
         header(pages=True, **TITLES | {"read_by": "os"}),
         header(pages=1, **TITLES | {"title": "x" * 2000}),
         header(pages=1, **TITLES | {"largest": None}),
-        header(pages=1, **TITLES) + struct.pack(">II", 2**32 - 1, 0),
-        header(pages=1, **TITLES) + struct.pack(">II", 0, 2**32 - 1),
-        header(pages=1, **TITLES) + struct.pack(">II", 0, 11) + b"a" * 11,
-        header(pages=3, **TITLES) + (struct.pack(">II", 0, 10) + b"a" * 10) * 3,
-        header(pages=1, **TITLES) + struct.pack(">II", 0, 2) + b"\xff\xfe",
+        header(pages=1, **TITLES) + struct.pack(">IIB", 2**32 - 1, 0, 0),
+        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 2**32 - 1, 0),
+        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 11, 0) + b"a" * 11,
+        header(pages=3, **TITLES) + (struct.pack(">IIB", 0, 10, 0) + b"a" * 10) * 3,
+        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 2, 0) + b"\xff\xfe",
+        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 0, len(PAGE_STATES)),
         b"E" + struct.pack(">I", 12) + b'{"kind":"x"}',
     ],
 )
@@ -108,7 +116,7 @@ def test_an_error_of_another_tree_is_refused():
 
 
 def test_text_that_no_reader_of_ours_gives_is_cleaned():
-    page = struct.pack(">II", 0, 4) + b"a\x00\x1bb"
+    page = struct.pack(">IIB", 0, 4, 0) + b"a\x00\x1bb"
     received = receive_answer(sent(header(pages=1, **TITLES) + page), LIMITS)
     assert received.raw.pages[0].text == "ab"
 

@@ -13,6 +13,7 @@ from pipelines.errors import (
 )
 from pipelines.readers import Limits
 from pipelines.reading import READERS, read_data
+from tests.support.page_states import pdf_of_every_state, without_unicode_map, xfa_placeholder
 from tests.support.pdfs import make_pdf
 
 readers = pytest.mark.parametrize("reader", READERS)
@@ -124,3 +125,24 @@ def test_the_message_of_a_damaged_file_goes_into_a_sentence(tmp_path):
     with pytest.raises(ReadError) as raised:
         read(path)
     assert not raised.value.message.endswith(".")
+
+
+@readers
+def test_each_page_says_whether_it_has_text_or_why_it_has_none(reader):
+    raw, read_by = read_data(pdf_of_every_state(), reader, (), Limits())
+    assert read_by == reader
+    assert [page.state for page in raw.pages] == ["text", "undecodable", "image", "empty"]
+    assert texts(raw) == ["The valve opens at 4.2 bar.", "", "", ""]
+
+
+@readers
+def test_the_placeholder_of_an_xfa_form_is_no_text(reader):
+    with pytest.raises(NoTextError, match="none of its 1 pages has text: 1 XFA form") as caught:
+        read_data(xfa_placeholder(), reader, (), Limits())
+    assert "print it to a PDF" in caught.value.hint
+
+
+@readers
+def test_a_file_of_codes_is_refused_as_undecodable(reader):
+    with pytest.raises(NoTextError, match="1 characters that cannot be decoded"):
+        read_data(without_unicode_map(), reader, (), Limits())

@@ -87,6 +87,8 @@ class SourceInfo:
         title: title of the document.
         pages: how many pages it has (0: a Document without pages).
         pages_without_text: physical numbers of pages that hold no text.
+        page_states: the same numbers by the reason (``pipelines.page_states``); ``unknown``
+            in an index of an earlier version.
         nodes: how many nodes it has of each kind.
         bytes: size of what was read.
         reader: fingerprint of the reader that derived the text.
@@ -111,6 +113,7 @@ class SourceInfo:
     fingerprint: str = ""
     built: frozenset[str] = frozenset()
     length: int = 0
+    page_states: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 class Selection(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from pipelines.page_states import stored_states
 from rag_app.store.protocol import SourceInfo
 from rag_app.store.sqlite.codec import user_metadata
 
@@ -30,19 +31,21 @@ def read_sources(sql: sqlite3.Connection, content: int | None = None) -> list[So
 def _source(row: tuple[object, ...], names: list[str]) -> SourceInfo:
     (_, content_hash, document_id, title, pages, blank, counts, size, reader) = row[:9]
     origin, metadata, fingerprint, built, length = row[9:]
+    without_text, own = json.loads(str(blank)), json.loads(str(metadata))
     return SourceInfo(
         content_hash=str(content_hash),
         names=tuple(names),
         document_id=str(document_id),
         title=str(title),
         pages=int(str(pages)),
-        pages_without_text=tuple(json.loads(str(blank))),
+        pages_without_text=tuple(without_text),
         nodes=json.loads(str(counts)),
         bytes=int(str(size)),
         reader=str(reader),
         origin=str(origin),
-        metadata=user_metadata(json.loads(str(metadata))),
+        metadata=user_metadata(own),
         fingerprint=str(fingerprint),
         built=frozenset(json.loads(str(built))),
         length=int(str(length)),
+        page_states=stored_states(own.get("page_states"), without_text),
     )

@@ -198,13 +198,21 @@ def test_what_is_near_and_no_answer_is_shown_as_the_closest_passages():
     assert answer.usage.context is not None
 
 
-def test_pages_without_a_text_layer_are_named_where_nothing_answers():
+def test_pages_that_could_not_be_read_are_named_where_nothing_answers():
     evidence = evidence_of(PLANT)
-    evidence.unread = [UnreadPages("scan.pdf", [1, 2, 3, 7])]
+    evidence.unread = [
+        UnreadPages("scan.pdf", [1, 2, 3, 7], {"undecodable": [7], "image": [1, 2, 3]})
+    ]
     refused = engine(PLANT, evidence=evidence).query(NONSENSE)
     assert refused.outcome == "refused"
-    assert "scan.pdf, p. 1-3, 7" in str(refused)
-    assert refused.to_dict()["unread_pages"] == [{"file": "scan.pdf", "pages": [1, 2, 3, 7]}]
+    assert "scan.pdf, p. 7 (characters that cannot be decoded), p. 1-3 (image only)" in str(refused)
+    assert refused.to_dict()["unread_pages"] == [
+        {
+            "file": "scan.pdf",
+            "pages": [1, 2, 3, 7],
+            "states": {"undecodable": [7], "image": [1, 2, 3]},
+        }
+    ]
     answered = engine(PLANT, evidence=evidence).query(ASKED)
     assert answered.outcome == "answered"
     assert answered.unread_pages == []

@@ -34,6 +34,7 @@ def test_json_is_the_report_and_nothing_else(rag, pdfs):
         "status": "added",
         "pages": 2,
         "pages_without_text": [],
+        "page_states": {},
         "error": None,
         "hint": None,
     }
@@ -176,7 +177,9 @@ def test_the_report_for_people_names_what_was_pruned(rag, index, pdfs):
 def test_pages_without_text_are_named(rag, place):
     make_pdf(place / "mixed.pdf", ["Text.", "", "More text."], scanned=[2])
     assert "3 pages, " in (out := rag("ingest", "mixed.pdf").out)
-    assert ", no text on page 2\n" in out
+    assert ", no text on page 2 (image only)\n" in out
+    assert "\n1 pages have no text: 1 image only\n" in out
+    assert "page 2 (image only)" in " ".join(rag("info").out.split())
 
 
 def test_a_person_sees_progress_on_stderr(rag, pdfs, monkeypatch):

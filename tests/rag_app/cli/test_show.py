@@ -73,6 +73,6 @@ def test_each_reason_of_a_failed_part_is_said_once(out):
 
 
 def test_pages_without_text_are_named(out):
-    unread_pages(out, [{"file": "a.pdf", "pages": [2, 3]}])
+    unread_pages(out, [{"file": "a.pdf", "pages": [2, 3], "states": {"image": [2, 3]}}])
     unread_pages(out, [])
-    assert written(out).split("\n")[1] == "not searched, no text layer: a.pdf, page 2, 3"
+    assert written(out).split("\n")[1] == "not searched: a.pdf, page 2-3 (image only)"

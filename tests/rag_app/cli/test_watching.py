@@ -24,8 +24,8 @@ class Pipe(io.StringIO):
     [
         (ADDED, "added      a.pdf: 2 pages, 5 nodes"),
         (
-            FileReport("a.pdf", "added", pages=3, pages_without_text=(2, 3), nodes=1),
-            "added      a.pdf: 3 pages, 1 nodes, no text on page 2, 3",
+            FileReport("a.pdf", "added", pages=3, nodes=1, page_states={"damaged": (2, 3)}),
+            "added      a.pdf: 3 pages, 1 nodes, no text on page 2-3 (does not load)",
         ),
         (FAILED, "failed     b.pdf: it is encrypted (give a password)"),
     ],

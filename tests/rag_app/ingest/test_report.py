@@ -8,7 +8,9 @@ import pytest
 
 from rag_app.ingest.report import FileReport, IngestReport, RemoveReport
 
-ADDED = FileReport("a.pdf", "added", pages=2, pages_without_text=(2,), nodes=5)
+ADDED = FileReport(
+    "a.pdf", "added", pages=2, pages_without_text=(2,), nodes=5, page_states={"image": (2,)}
+)
 FAILED = FileReport("b.pdf", "failed", error="it is encrypted", hint="give a password", kind="E")
 
 
@@ -25,6 +27,7 @@ def test_an_ingest_is_ok_while_one_input_is_in_the_index(files, ok):
 def test_the_text_names_counts_and_each_failure():
     assert str(report(ADDED, FAILED)) == (
         "1 added, 1 failed; 7 texts embedded in 1.2 s\n"
+        "no text: a.pdf: page 2 (image only)\n"
         "failed: b.pdf: it is encrypted (give a password)"
     )
     assert repr(report()) == "<IngestReport: no files>"
@@ -34,9 +37,11 @@ def test_the_json_of_a_file_has_null_for_no_error():
     found = json.loads(json.dumps(report(ADDED, FAILED, skipped={".docx": 1}).to_dict()))
     assert found["files"][0] == {
         **{"file": "a.pdf", "status": "added", "pages": 2, "pages_without_text": [2]},
+        **{"page_states": {"image": [2]}},
         **{"nodes": 5, "error": None, "hint": None},
     }
     assert (found["files"][1]["error"], found["files"][1]["hint"]) == (FAILED.error, FAILED.hint)
+    assert found["page_states"] == {"image": 1}
     assert (found["skipped"], found["seconds"]) == ({".docx": 1}, 1.25)
 
 

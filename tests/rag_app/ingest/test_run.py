@@ -614,6 +614,7 @@ def test_the_report_is_the_json_of_the_design(
         "status": "added",
         "pages": 2,
         "pages_without_text": [],
+        "page_states": {},
         "nodes": 3,
         "error": None,
         "hint": None,
@@ -626,6 +627,8 @@ def test_pages_without_text_are_reported(
     file = make_pdf(tmp_path / "x.pdf", ["Text.", "", "More."], scanned=[2])
     report = ingest(store, [file], embed_model=model)
     assert report.files[0].pages_without_text == (2,)
+    assert report.files[0].page_states == {"image": (2,)}
+    assert ingest(store, [file], embed_model=model).files[0].page_states == {"image": (2,)}
 
 
 def test_no_key_is_written_anywhere(

@@ -18,6 +18,11 @@ def test_every_content_has_its_record(tables):
     assert {"parent", "child-128:vectors", "parent:words"} <= cats.built
 
 
+def test_pages_without_text_of_an_earlier_version_are_of_unknown_state(tables):
+    tables.execute("UPDATE contents SET blank_pages = '[2]' WHERE content = 1")
+    assert read_sources(tables, 1)[0].page_states == {"unknown": (2,)}
+
+
 def test_one_content_is_read_alone_with_further_names_in_their_order(tables):
     insert_name(tables, SUMS, 2, "/b.pdf", "")
     insert_name(tables, SUMS, 2, "/a.pdf", "")
