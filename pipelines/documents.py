@@ -14,6 +14,7 @@ from llama_index.core.schema import BaseNode, Document
 from pipelines.errors import NoTextError
 from pipelines.file_names import original, printable, storable
 from pipelines.isolated import Reading, passwords, read_file
+from pipelines.ocr import Ocr, wants
 from pipelines.page_map import Page
 from pipelines.page_states import grouped
 from pipelines.pages import join_pages
@@ -37,7 +38,7 @@ __all__ = [
 
 # Metadata that only a Document carries; its nodes do not.
 DOCUMENT_KEYS = frozenset(
-    {"content_hash", "reader", "read_by", "own_title", "page_map", "page_states"}
+    {"content_hash", "reader", "read_by", "own_title", "page_map", "page_states", "ocr_pages"}
 )
 _OWN_KEYS = ("file_name", "file_path", "title", *sorted(DOCUMENT_KEYS))
 # Keys about where a file lies or when it was changed, not about what is in it; LlamaIndex's
@@ -46,7 +47,7 @@ _NOT_CONTENT = frozenset(
     (
         *("file_name", "file_path", "file_type", "file_size"),
         *("creation_date", "last_modified_date", "last_accessed_date"),
-        *("content_hash", "reader", "read_by", "own_title", "page_states"),
+        *("content_hash", "reader", "read_by", "own_title", "page_states", "ocr_pages"),
     )
 )
 _MAX_TITLE_CHARS = 160
@@ -61,6 +62,7 @@ def read_pdf(
     reader: str = DEFAULT_READER,
     password: str | Sequence[str] | None = None,
     limits: Limits | None = None,
+    ocr: Ocr | None = None,
 ) -> Document:
     """Return the Document of a PDF; its id is the hash of the file's bytes.
 
@@ -72,12 +74,13 @@ def read_pdf(
         reader: one of ``READERS``; the other one is tried on a file that this one cannot read.
         password: opens an encrypted file; several are tried in turn, after the empty one.
         limits: how much text a file may hold, and what memory and time reading it may take.
+        ocr: what reads pages that are pictures (``pipelines.ocr.find_ocr``); ``None``: nothing.
 
     Raises:
         ConfigError: there is no such reader.
         ReadError: the file could not be read; its subclass says why.
     """
-    reading = Reading(limits or Limits(), passwords(password))
+    reading = Reading(limits or Limits(), passwords(password), ocr)
     return document_of(read_file(Path(path), reader, reading))
 
 
@@ -102,6 +105,15 @@ def document_of(read: ReadPdf) -> Document:
     }
     if states := grouped(page.state for page in pages):
         metadata["page_states"] = states
+    if read.ocr is not None and any(page.state == "ocr" or wants(page.state) for page in pages):
+        metadata["ocr_pages"] = {
+            "engine": read.ocr.fingerprint(),
+            "confidence": {
+                str(number): page.confidence
+                for number, page in enumerate(pages, start=1)
+                if page.state == "ocr"
+            },
+        }
     return hidden_keys(Document(id_=read.content_hash, text=text, metadata=metadata))
 
 

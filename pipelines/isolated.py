@@ -12,6 +12,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import hashlib
+import logging
 import os
 import select
 import signal
@@ -20,17 +21,26 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
 
-from pipelines.errors import ConfigError, CrashError, RagError, ReadError, TooSlowError
+from pipelines.errors import (
+    ConfigError,
+    CrashError,
+    RagError,
+    ReadError,
+    TooLargeError,
+    TooSlowError,
+)
 from pipelines.file_names import printable
 from pipelines.interpreter import isolated_command, isolated_environment
+from pipelines.ocr import Ocr
 from pipelines.protocol import (
     ACCEPTED,
     READY,
     STAYS,
+    OnOcrPage,
     ProtocolError,
     Task,
     WorkerAnswer,
@@ -49,7 +59,12 @@ _EXIT_SECONDS = 10.0
 # time, and a process that waits for a dead disk uses none.
 _WALL_FACTOR, _WALL_SECONDS = 4, 60.0
 _CHUNK_BYTES = 1 << 20
-_LIBRARIES = ("pypdfium2", "pypdfium2_raw", "pypdf", "cryptography")
+_LIBRARIES = ("pypdfium2", "pypdfium2_raw", "pypdf", "cryptography", "numpy", "tesserocr")
+# Files are read side by side, each by one thread.
+_ONE_THREAD = {"OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -59,10 +74,12 @@ class Reading:
     Attributes:
         limits: what one file may cost.
         passwords: tried on an encrypted file, after the empty one; in no representation.
+        ocr: what reads pages that are pictures; None: nothing does.
     """
 
     limits: Limits = field(default_factory=Limits)
     passwords: tuple[str, ...] = field(default=(), repr=False)
+    ocr: Ocr | None = None
 
     def __post_init__(self) -> None:
         if any("\0" in one or not _is_unicode(one) for one in self.passwords):
@@ -103,6 +120,7 @@ def read_file(
     reader: str = DEFAULT_READER,
     reading: Reading | None = None,
     stopper: Stopper | None = None,
+    on_ocr_page: OnOcrPage | None = None,
 ) -> ReadPdf:
     """Return the pages of a PDF, read by another process.
 
@@ -111,6 +129,7 @@ def read_file(
         reader: one of ``READERS``; the other one is tried on a file that this one cannot read.
         reading: limits and passwords.
         stopper: can stop it.
+        on_ocr_page: called as OCR begins with a page: its place, and how many there are.
 
     Raises:
         ConfigError: there is no such reader.
@@ -120,36 +139,52 @@ def read_file(
         raise ConfigError(
             f"there is no PDF reader {reader!r}", hint=f"choose one of: {', '.join(READERS)}"
         )
+    reading, stopper = reading or Reading(), stopper or Stopper()
     try:
         with open_regular(path) as file:
-            answer, digest = _named(path, file, reader, reading or Reading(), stopper or Stopper())
+            answer, digest = _named(path, file, reader, reading, stopper, on_ocr_page)
     except OSError as error:
         raise ReadError(
             f"{printable(path)}: {error.strerror or error}",
             hint="check the path and its permissions",
         ) from error
-    return ReadPdf(path, answer.raw, digest, reader, answer.read_by)
+    return ReadPdf(path, answer.raw, digest, reader, answer.read_by, reading.ocr)
 
 
 def _named(
-    path: Path, file: BinaryIO, reader: str, reading: Reading, stopper: Stopper
+    path: Path,
+    file: BinaryIO,
+    reader: str,
+    reading: Reading,
+    stopper: Stopper,
+    on_ocr_page: OnOcrPage | None,
 ) -> tuple[WorkerAnswer, str]:
     try:
-        return _read(file, reader, reading, stopper)
+        try:
+            return _read(file, reader, reading, stopper, on_ocr_page)
+        except _OcrFailure as failure:
+            # What its pictures did to OCR does not cost the file its text.
+            _log.warning("%s: read without OCR: %s", printable(path.name), failure)
+            file.seek(0)
+            return _read(file, reader, replace(reading, ocr=None), stopper, None)
     except ReadError as error:
         named = f"{printable(path.name)}: {error.message}"
         raise type(error)(named, hint=error.hint) from error
 
 
 def _read(
-    file: BinaryIO, reader: str, reading: Reading, stopper: Stopper
+    file: BinaryIO,
+    reader: str,
+    reading: Reading,
+    stopper: Stopper,
+    on_ocr_page: OnOcrPage | None,
 ) -> tuple[WorkerAnswer, str]:
     size = os.fstat(file.fileno()).st_size
-    task = Task(reader, size, reading.limits, reading.passwords)
+    task = Task(reader, size, reading.limits, reading.passwords, reading.ocr)
     for _ in range(2):
         with borrowed() as process, stopper.watching(process):
             try:
-                return process.read(task, file)
+                return process.read(task, file, on_ocr_page)
             except FileNotTaken:
                 file.seek(0)  # it had ended while it waited, not because of this file
     raise ReadError("the process that reads PDFs does not start", hint=_REINSTALL)
@@ -157,6 +192,10 @@ def _read(
 
 class FileNotTaken(Exception):
     """The process ended before it had taken the file."""
+
+
+class _OcrFailure(Exception):
+    """The process ended while it read pages by OCR; the message says why."""
 
 
 _REINSTALL = "the Python of this program must start and import pypdfium2: install it again"
@@ -172,7 +211,7 @@ class ReaderProcess:
             stdout=subprocess.PIPE,
             # A library may print anything about a hostile file, also terminal escapes.
             stderr=subprocess.DEVNULL,
-            env=isolated_environment(),
+            env=isolated_environment() | _ONE_THREAD,
             cwd=os.path.abspath(os.sep),  # noqa: PTH100  # no library is sought beside the PDFs
             bufsize=0,
         )
@@ -180,7 +219,9 @@ class ReaderProcess:
         self._ready = False
         self.alive = True
 
-    def read(self, task: Task, file: BinaryIO) -> tuple[WorkerAnswer, str]:
+    def read(
+        self, task: Task, file: BinaryIO, on_ocr_page: OnOcrPage | None = None
+    ) -> tuple[WorkerAnswer, str]:
         """Return the pages of a file, and the hash of its bytes.
 
         Raises:
@@ -189,7 +230,7 @@ class ReaderProcess:
         """
         try:
             digest = self._sent(task, file)
-            answer = self._answer(task)
+            answer = self._answer(task, on_ocr_page)
         except BaseException:  # also Ctrl-C: what is in the pipes belongs to no later file
             self.kill()
             raise
@@ -245,10 +286,26 @@ class ReaderProcess:
             raise FileNotTaken from error
         return digest.hexdigest()
 
-    def _answer(self, task: Task) -> WorkerAnswer | RagError:
+    def _answer(self, task: Task, on_ocr_page: OnOcrPage | None) -> WorkerAnswer | RagError:
+        begun = False
+
+        def began(number: int, total: int) -> None:
+            nonlocal begun
+            begun = True
+            more = _WALL_SECONDS + _WALL_FACTOR * task.limits.seconds_per_ocr_page
+            self._pipes.until = max(self._pipes.until, time.monotonic() + more)
+            if on_ocr_page is not None:
+                on_ocr_page(number, total)
+
+        answer = self._received(task, began)
+        if begun and isinstance(answer, CrashError | TooLargeError | TooSlowError):
+            raise _OcrFailure(str(answer))
+        return answer
+
+    def _received(self, task: Task, on_ocr_page: OnOcrPage) -> WorkerAnswer | RagError:
         pipes = self._pipes
         try:
-            answer = receive_answer(pipes.read, task.limits)
+            answer = receive_answer(pipes.read, task.limits, on_ocr_page)
             self.alive = self.alive and pipes.read(1) == STAYS
         except TimeoutError:
             self.kill()

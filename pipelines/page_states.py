@@ -10,11 +10,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
-# ``text``: it has text. Why it has none: ``undecodable``, too many of its glyphs have no
+# ``text``: it has text; ``ocr``: its text was read by OCR. ``scan``: it is a picture, and has
+# little more text than a stamp. Why it has none: ``undecodable``, too many of its glyphs have no
 # Unicode character; ``image``, pictures or drawings only; ``empty``, nothing is drawn;
 # ``form``, a placeholder of a dynamic XFA form; ``damaged``, the page does not load.
-PageState = Literal["text", "undecodable", "image", "empty", "form", "damaged"]
+PageState = Literal["text", "undecodable", "image", "empty", "form", "damaged", "ocr", "scan"]
 PAGE_STATES: tuple[PageState, ...] = get_args(PageState)
+READ_STATES: tuple[PageState, ...] = ("text", "ocr")
 # Of pages that an earlier version found without text.
 UNKNOWN_STATE = "unknown"
 
@@ -89,10 +91,10 @@ def _visible(text: str) -> int:
 
 
 def grouped(states: Iterable[PageState]) -> dict[str, list[int]]:
-    """Return the numbers of the pages in each state but ``text``, pages counted from 1."""
+    """Return the numbers of the pages in each state of pages that were not read, from 1."""
     found: dict[str, list[int]] = {}
     for number, state in enumerate(states, start=1):
-        if state != "text":
+        if state not in READ_STATES:
             found.setdefault(state, []).append(number)
     return {state: found[state] for state in PAGE_STATES if state in found}
 
@@ -110,7 +112,8 @@ def stored_states(value: object, blank: Sequence[int]) -> dict[str, tuple[int, .
     for state in PAGE_STATES:
         pages = given.get(state)
         listed = pages if isinstance(pages, (list, tuple)) else ()
-        known = left.intersection(page for page in listed if type(page) is int)
+        numbers = {page for page in listed if type(page) is int}
+        known = numbers if state == "scan" else left & numbers
         if known:
             found[state] = tuple(sorted(known))
             left -= known
@@ -134,6 +137,7 @@ _WORDS = {
     "empty": "empty",
     "form": "XFA form, its content is not in the page",
     "damaged": "does not load",
+    "scan": "a scan with few words of text",
     UNKNOWN_STATE: "no text",
 }
 
@@ -151,5 +155,5 @@ def state_words(state: str) -> str:
 
 
 def counted(states: Iterable[PageState]) -> str:
-    """Return how many pages are in each state but ``text``: ``2 image only, 1 empty``."""
+    """Return how many pages were not read, by state: ``2 image only, 1 empty``."""
     return ", ".join(f"{len(pages)} {_WORDS[state]}" for state, pages in grouped(states).items())

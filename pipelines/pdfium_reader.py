@@ -20,6 +20,7 @@ from pipelines.page_states import (
     is_code,
     is_undecodable,
 )
+from pipelines.pictures import is_scan
 from pipelines.readers import (
     Limits,
     PageText,
@@ -116,7 +117,7 @@ def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
         if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
             return "", "form"
         if text.strip():
-            return text, "text"
+            return text, "scan" if is_scan(page, text) else "text"
         return "", "image" if _draws(page) else "empty"
     finally:
         page.close()

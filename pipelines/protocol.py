@@ -6,10 +6,12 @@ A task is one JSON object and the bytes of the file; an answer is the pages, one
 the other, or an error::
 
     task    = length JSON bytes              {"reader", "passwords", "limits", "size"}; the file
-    answer  = "A" (E | P) ("." | "!")        accepted; "!": this process ends now
+    answer  = "A" O* (E | P) ("." | "!")     accepted; "!": this process ends now
+    O       = "O" number number              OCR begins with this page, of so many
     E       = "E" length JSON                {"kind", "message", "hint"}
     P       = "P" length JSON page*          {"pages", "title", "largest", "read_by"}
-    page    = length length state label text one byte for the state; in UTF-8
+    page    = length length state sure label text   in UTF-8; a byte each for the state and
+                                             for the confidence of OCR in percent (255: none)
 """
 
 from __future__ import annotations
@@ -32,15 +34,18 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
+from pipelines.ocr import Ocr
 from pipelines.page_states import PAGE_STATES
 from pipelines.readers import MAX_LABEL_CHARACTERS, MAX_TITLE_CHARACTERS, Limits, PageText, RawPdf
 from pipelines.reading import READERS
 
 READY, ACCEPTED, ERROR, PAGES, STAYS, ENDS = b"R", b"A", b"E", b"P", b".", b"!"
+OCR_PAGE = b"O"
 MAX_HEADER_BYTES = 64 << 10
 MAX_MESSAGE_CHARACTERS = 1000
 _UTF8_BYTES = 4  # of one character at most
-_LENGTH, _PAGE = struct.Struct(">I"), struct.Struct(">IIB")
+_LENGTH, _PAGE, _STEP = struct.Struct(">I"), struct.Struct(">IIBB"), struct.Struct(">II")
+_NOT_BY_OCR, _PERCENT = 255, 100
 _KINDS: dict[str, type[RagError]] = {
     kind.__name__: kind
     for kind in (
@@ -50,6 +55,8 @@ _KINDS: dict[str, type[RagError]] = {
 }
 # Returns exactly so many bytes; raises EOFError where the input ends before.
 Read = Callable[[int], bytes]
+# Told which of how many pages OCR begins with.
+OnOcrPage = Callable[[int, int], None]
 
 
 class ProtocolError(ValueError):
@@ -65,12 +72,14 @@ class Task:
         size: bytes of the file.
         limits: what it may cost.
         passwords: tried on an encrypted file, after the empty one.
+        ocr: what reads its pictures; None: nothing does.
     """
 
     reader: str
     size: int
     limits: Limits
     passwords: tuple[str, ...] = field(default=(), repr=False)
+    ocr: Ocr | None = None
 
 
 @dataclass(frozen=True)
@@ -94,9 +103,14 @@ def receive_task(read: Read) -> Task:
     """
     (length,) = _LENGTH.unpack(read(_LENGTH.size))
     given = json.loads(read(length))
-    return Task(
-        given["reader"], given["size"], Limits(**given["limits"]), tuple(given["passwords"])
-    )
+    ocr = given["ocr"] and Ocr(tuple(given["ocr"]["languages"]), given["ocr"]["folder"])
+    limits, passwords = Limits(**given["limits"]), tuple(given["passwords"])
+    return Task(given["reader"], given["size"], limits, passwords, ocr)
+
+
+def ocr_page_bytes(number: int, total: int) -> bytes:
+    """Return the message that OCR begins with a page."""
+    return OCR_PAGE + _STEP.pack(number, total)
 
 
 def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
@@ -118,17 +132,25 @@ def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
     for page in raw.pages:
         label, text = page.label.encode(), page.text.encode()
         state = PAGE_STATES.index(page.state)
-        yield _PAGE.pack(len(label), len(text), state) + label + text
+        sure = _NOT_BY_OCR if page.confidence is None else round(_PERCENT * page.confidence)
+        yield _PAGE.pack(len(label), len(text), state, sure) + label + text
 
 
-def receive_answer(read: Read, limits: Limits) -> WorkerAnswer | RagError:
+def receive_answer(
+    read: Read, limits: Limits, on_ocr_page: OnOcrPage | None = None
+) -> WorkerAnswer | RagError:
     """Return an answer; nothing in it is larger than the limits allow.
+
+    Args:
+        read: returns the bytes that come.
+        limits: those of the file.
+        on_ocr_page: called as OCR begins with a page.
 
     Raises:
         EOFError: it ends before its end.
         ProtocolError: it is malformed.
     """
-    what = read(1)
+    what = _after_ocr(read, limits, on_ocr_page)
     if what == ERROR:
         return _error(_header(read))
     if what != PAGES:
@@ -144,16 +166,33 @@ def receive_answer(read: Read, limits: Limits) -> WorkerAnswer | RagError:
     return WorkerAnswer(RawPdf(tuple(_pages(read, count, limits)), title, largest), read_by)
 
 
+def _after_ocr(read: Read, limits: Limits, on_ocr_page: OnOcrPage | None) -> bytes:
+    """Pass on what is said of OCR; return the first byte of what follows."""
+    steps = 0
+    while (what := read(1)) == OCR_PAGE:
+        number, total = _STEP.unpack(read(_STEP.size))
+        steps += 1
+        if steps > limits.pages or not 0 < number <= total <= limits.pages:
+            raise ProtocolError("an answer counts pages wrongly")
+        if on_ocr_page is not None:
+            on_ocr_page(number, total)
+    return what
+
+
 def _pages(read: Read, count: int, limits: Limits) -> Iterator[PageText]:
     left = limits.characters
     for _ in range(count):
-        label, text, state = _PAGE.unpack(read(_PAGE.size))
+        label, text, state, sure = _PAGE.unpack(read(_PAGE.size))
         allowed = min(left, limits.page_characters)
         if label > _UTF8_BYTES * MAX_LABEL_CHARACTERS or text > _UTF8_BYTES * allowed:
             raise ProtocolError("a page is larger than the limits allow")
         if state >= len(PAGE_STATES):
             raise ProtocolError("a page is in an unknown state")
-        page = PageText(_decoded(read(label)), _decoded(read(text)), PAGE_STATES[state])
+        if sure not in (*range(_PERCENT + 1), _NOT_BY_OCR):
+            raise ProtocolError("the confidence of a page is no percentage")
+        confidence = None if sure == _NOT_BY_OCR else sure / _PERCENT
+        given = (_decoded(read(label)), _decoded(read(text)))
+        page = PageText(*given, PAGE_STATES[state], confidence)
         left -= len(page.text)
         if len(page.text) > allowed:
             raise ProtocolError("a page is larger than the limits allow")

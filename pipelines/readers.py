@@ -25,11 +25,13 @@ class PageText:
         label: the printed label.
         text: sanitised only; ``""`` where the state is not ``text``.
         state: whether it has text, and if not, why.
+        confidence: how sure OCR is of the text, 0 to 1; ``None``: it did not read it.
     """
 
     label: str
     text: str
     state: PageState = "text"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,7 @@ class Limits:
             twice the size of the file.
         seconds: maximum processor time for one file.
         seconds_per_mb: additional processor time for each MB of the file.
+        seconds_per_ocr_page: additional processor time for each page that OCR reads.
     """
 
     pages: int = 20_000
@@ -70,6 +73,7 @@ class Limits:
     memory_mb: int = 1024
     seconds: float = 60.0
     seconds_per_mb: float = 30.0
+    seconds_per_ocr_page: float = 120.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -8,7 +8,7 @@ module is small, so that the process that reads starts quickly.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
+from pipelines.ocr import INSTALL, Ocr
 from pipelines.page_states import counted
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
@@ -41,6 +42,7 @@ class ReadPdf:
         content_hash: sha256, in hex, of its bytes.
         reader: name of the reader that was wanted.
         read_by: name of the one that could.
+        ocr: what was to read its pictures; None: nothing was.
     """
 
     path: Path
@@ -48,6 +50,7 @@ class ReadPdf:
     content_hash: str
     reader: str
     read_by: str
+    ocr: Ocr | None = None
 
 
 def content_hash(source: str | Path | bytes) -> str:
@@ -64,7 +67,11 @@ def content_hash(source: str | Path | bytes) -> str:
 
 
 def read_data(
-    data: bytes, reader: str, passwords: Sequence[str], limits: Limits
+    data: bytes,
+    reader: str,
+    passwords: Sequence[str],
+    limits: Limits,
+    recognise: Callable[[RawPdf], RawPdf] | None = None,
 ) -> tuple[RawPdf, str]:
     """Return the pages of a PDF, and the name of the reader that could read it.
 
@@ -73,12 +80,14 @@ def read_data(
         reader: the one that is tried first.
         passwords: tried on an encrypted file, after the empty one.
         limits: beyond these the file is refused; memory and time are not limited here.
+        recognise: reads the pages that no reader could, by OCR; None: nothing does.
 
     Raises:
         ReadError: no reader could; its subclass says why.
     """
     _check_header(data)
     first: ReadError | None = None
+    blank: tuple[RawPdf, str] | None = None
     for name in (reader, *(other for other in READERS if other != reader)):
         try:
             raw = _opened(name, data, passwords, limits)
@@ -87,9 +96,11 @@ def read_data(
         except (DamagedError, EncryptedError) as error:
             first = first or error
             continue
-        if any(not page.text.isspace() and page.text for page in raw.pages):
-            return raw, name
-        first = first or _no_text(raw)
+        if _has_text(raw):
+            return (recognise(raw) if recognise is not None else raw), name
+        first, blank = first or _no_text(raw, tried=recognise is not None), blank or (raw, name)
+    if blank is not None and recognise is not None and _has_text(raw := recognise(blank[0])):
+        return raw, blank[1]
     raise first or DamagedError("no reader could read it")
 
 
@@ -104,9 +115,15 @@ def _opened(name: str, data: bytes, passwords: Sequence[str], limits: Limits) ->
     raise refused or DamagedError("no reader could read it")
 
 
-def _no_text(raw: RawPdf) -> NoTextError:
+def _has_text(raw: RawPdf) -> bool:
+    return any(page.text and not page.text.isspace() for page in raw.pages)
+
+
+def _no_text(raw: RawPdf, *, tried: bool) -> NoTextError:
     states = [page.state for page in raw.pages]
-    hint = "run text recognition (OCR) on it first"
+    hint = f"text recognition (OCR) may read it: {INSTALL}"
+    if tried:
+        hint = "text recognition (OCR) found none either: check what it shows"
     if "form" in states:
         hint = "print it to a PDF in the program that shows the form, and ingest that"
     elif set(states) == {"empty"}:

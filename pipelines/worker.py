@@ -21,17 +21,21 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 from pipelines.errors import RagError, ReadError, TooLargeError
+from pipelines.ocr import wants
 from pipelines.protocol import (
     ACCEPTED,
     ENDS,
     READY,
     STAYS,
+    OnOcrPage,
     Read,
     Task,
     WorkerAnswer,
     answer_bytes,
+    ocr_page_bytes,
     receive_task,
 )
+from pipelines.readers import RawPdf
 from pipelines.reading import read_data
 
 EXIT_MEMORY = 86
@@ -57,23 +61,29 @@ class Guard:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what was read stays out of dumps
         self._parent = os.getppid()
         self._max_bytes = 0
+        self._until = 0.0
         self._busy = threading.Event()
         threading.Thread(target=self._watch, daemon=True).start()
 
     @contextmanager
-    def watching(self, task: Task) -> Iterator[None]:
-        """Enforce the limits of one file."""
+    def watching(self, task: Task) -> Iterator[Callable[[], None]]:
+        """Enforce the limits of one file; gives what allows the time of one more page of OCR."""
         self._max_bytes = task.limits.memory_for(task.size)
         seconds = task.limits.seconds_for(task.size)
-        _soft(resource.RLIMIT_CPU, math.ceil(time.process_time() + seconds))
+        self._until = time.process_time() + seconds
+        _soft(resource.RLIMIT_CPU, math.ceil(self._until))
         _soft(resource.RLIMIT_AS, address_bytes() + _ADDRESS_FACTOR * self._max_bytes)
         self._busy.set()
         try:
-            yield
+            yield lambda: self._allow(task.limits.seconds_per_ocr_page)
         finally:
             self._busy.clear()
             _soft(resource.RLIMIT_CPU, None)
             _soft(resource.RLIMIT_AS, None)
+
+    def _allow(self, seconds: float) -> None:
+        self._until = max(self._until, time.process_time() + seconds)
+        _soft(resource.RLIMIT_CPU, math.ceil(self._until))
 
     def _watch(self) -> None:
         while self._busy.wait():
@@ -113,10 +123,16 @@ def _soft(what: int, value: int | None) -> None:
         resource.setrlimit(what, (wanted, hard))
 
 
-def answered(task: Task, data: bytes) -> WorkerAnswer | RagError:
+def answered(
+    task: Task, data: bytes, on_ocr_page: OnOcrPage = lambda *_: None
+) -> WorkerAnswer | RagError:
     """Return the pages of a file, or the error."""
     try:
-        return WorkerAnswer(*read_data(data, task.reader, task.passwords, task.limits))
+        return WorkerAnswer(
+            *read_data(
+                data, task.reader, task.passwords, task.limits, _by_ocr(task, data, on_ocr_page)
+            )
+        )
     except RagError as error:
         return error
     except MemoryError:
@@ -128,10 +144,28 @@ def answered(task: Task, data: bytes) -> WorkerAnswer | RagError:
         )
 
 
+def _by_ocr(task: Task, data: bytes, on_ocr_page: OnOcrPage) -> Callable[[RawPdf], RawPdf] | None:
+    """Return what reads the pages of a file that no reader could."""
+    ocr = task.ocr
+    if ocr is None:
+        return None
+
+    def recognise(raw: RawPdf) -> RawPdf:
+        if not any(wants(page.state) for page in raw.pages):
+            return raw
+        # Imported here: few files need it, and a process that reads starts quickly.
+        from pipelines.scanned import read_scanned, tesseract
+
+        engine = tesseract(ocr)
+        return read_scanned(data, task.passwords, raw, engine, task.limits, on_ocr_page)
+
+    return recognise
+
+
 def serve(
     read: Read,
     results: BinaryIO,
-    watching: Callable[[Task], contextlib.AbstractContextManager[None]],
+    watching: Callable[[Task], contextlib.AbstractContextManager[Callable[[], None] | None]],
 ) -> None:
     """Read the files that arrive until the input ends, or this process has grown large."""
     results.write(READY)
@@ -145,8 +179,8 @@ def serve(
             return
         results.write(ACCEPTED)
         results.flush()
-        with watching(task):
-            answer = answered(task, data)
+        with watching(task) as allow:
+            answer = answered(task, data, _telling(results, allow))
             del data
             for part in answer_bytes(answer):
                 results.write(part)
@@ -154,6 +188,18 @@ def serve(
         ends = resident_bytes() > MAX_IDLE_BYTES
         results.write(ENDS if ends else STAYS)
         results.flush()
+
+
+def _telling(results: BinaryIO, allow: Callable[[], None] | None) -> OnOcrPage:
+    """Return what tells that OCR begins with a page, and allows the time that it needs."""
+
+    def begin(number: int, total: int) -> None:
+        if allow is not None:
+            allow()
+        results.write(ocr_page_bytes(number, total))
+        results.flush()
+
+    return begin
 
 
 def reading_from(tasks: io.FileIO) -> Read:

@@ -95,17 +95,23 @@ def reading_options(settings: Settings, password: str | None = None) -> Reading:
     Args:
         settings: the limits, and a password.
         password: another one, tried first.
+
+    Raises:
+        NotInstalledError: the settings name languages for OCR that are not installed.
     """
     from pipelines.isolated import Reading, passwords
+    from pipelines.ocr import find_ocr
     from pipelines.readers import Limits
 
     limits = Limits(
         memory_mb=settings.read_memory_mb,
         seconds=settings.read_seconds,
         seconds_per_mb=settings.read_seconds / 2,
+        seconds_per_ocr_page=settings.read_seconds * 2,
     )
     own = settings.pdf_password
-    return Reading(limits, passwords([password or "", own.get_secret_value() if own else ""]))
+    tried = passwords([password or "", own.get_secret_value() if own else ""])
+    return Reading(limits, tried, find_ocr(settings.ocr))
 
 
 def recorded_settings(config: IndexConfig, settings: Settings) -> Settings:

@@ -125,6 +125,8 @@ class Settings(BaseModel):
             size.
         read_seconds: processor time in seconds that reading one PDF may take, plus half as
             much for each MB of the file.
+        ocr: text recognition of pages that are pictures: ``auto``: where it is installed; ``on``;
+            ``off``; or names of Tesseract's weights, the usual language first (``eng+jpn``).
         parent_size, child_sizes: tokens per passage and per searched piece.
         window: sentences on each side of a found one.
         strategy: name of the retrieval strategy.
@@ -184,6 +186,7 @@ class Settings(BaseModel):
     pdf_password: Annotated[SecretStr | None, OWNER_SETS] = None
     read_memory_mb: Annotated[int, _in(bounds.READ_MEGABYTES), OWNER_SETS] = 1024
     read_seconds: Annotated[float, _in(bounds.TIME_LIMIT), OWNER_SETS] = 60.0
+    ocr: Annotated[str, OWNER_SETS] = Field(default="auto", pattern=r"^[A-Za-z0-9_+]{1,100}$")
     parent_size: Annotated[int, _in(bounds.TOKENS), FOUND_MAY_SET] = 1024
     child_sizes: Annotated[tuple[Annotated[int, _in(bounds.TOKENS)], ...], FOUND_MAY_SET] = Field(
         default=(128, 256, 512), min_length=1

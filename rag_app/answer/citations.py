@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pipelines.page_map import Page
@@ -70,6 +70,11 @@ class CitationBook:
             self._pages[passage] = self._evidence.pages(self._passages[passage])
         return self._pages[passage]
 
+    def confidence(self, passage: int, pages: Iterable[int]) -> float | None:
+        """Return how sure OCR is of the least certain of pages; None: it read none of them."""
+        read = self._evidence.ocr_pages(self._passages[passage])
+        return min((read[page] for page in pages if page in read), default=None)
+
     def citations(self) -> list[Citation]:
         """Return all citations that were given a number."""
         return [self._citation(number, entry) for number, entry in enumerate(self._entries, 1)]
@@ -79,6 +84,8 @@ class CitationBook:
         quoted = [page for quote in entry.quotes for page in quote.pages]
         page = next(iter([*quoted, *passage.pages]), None)
         label = label_of(page, self.pages(entry.passage), passage)
+        pages = sorted(set(quoted)) or list(passage.pages)
+        confidence = self.confidence(entry.passage, pages)
         return Citation(
             number=number,
             origin=passage.origin,
@@ -86,8 +93,10 @@ class CitationBook:
             path=passage.path,
             page=page,
             page_label=label,
-            pages=sorted(set(quoted)) or list(passage.pages),
+            pages=pages,
             quotes=list(entry.quotes),
+            read_by="text" if confidence is None else "ocr",
+            confidence=confidence,
         )
 
 

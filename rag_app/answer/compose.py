@@ -86,16 +86,20 @@ def _closest(
     spans = dict.fromkeys(span for shown in group for span in shown.quotes)
     quotes = [book.quote(at, *span) for span in spans]
     page = next(iter([*book.quote(at, *group[0].quotes[-1]).pages, *passage.pages]), None)
+    pages = sorted({number for quote in quotes for number in quote.pages}) or list(passage.pages)
+    confidence = book.confidence(at, pages)
     return ClosestPassage(
         origin=passage.origin,
         file=passage.file,
         path=passage.path,
         page=page,
         page_label=label_of(page, book.pages(at), passage),
-        pages=sorted({number for quote in quotes for number in quote.pages}) or list(passage.pages),
+        pages=pages,
         heading=group[0].section or passage.heading,
         lines=[shown.text for shown in group],
         quotes=quotes,
+        read_by="text" if confidence is None else "ocr",
+        confidence=confidence,
     )
 
 

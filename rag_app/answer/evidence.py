@@ -70,6 +70,10 @@ class Evidence(Protocol):
         """Return the pages without a text layer, by file (none: none, or not known)."""
         ...
 
+    def ocr_pages(self, passage: Passage) -> Mapping[int, float]:
+        """Return the pages of a passage's file that OCR read, with confidence, 0 to 1."""
+        ...
+
 
 class NoEvidence:
     """Evidence for passages of which nothing else is known (a retriever of the user's own)."""
@@ -112,6 +116,10 @@ class NoEvidence:
     def unread_pages(self) -> list[UnreadPages]:
         """Return nothing: not known."""
         return []
+
+    def ocr_pages(self, passage: Passage) -> dict[int, float]:
+        """Return nothing: not known."""
+        return {}
 
 
 class IndexEvidence:
@@ -225,6 +233,13 @@ class IndexEvidence:
             for source in snapshot.sources()
             if (states := _unread_states(source))
         ]
+
+    def ocr_pages(self, passage: Passage) -> Mapping[int, float]:
+        """Return the pages of a passage's file that OCR read, with confidence, 0 to 1."""
+        snapshot = self._snapshot_of(passage)
+        # The id of a PDF's Document is the hash of its content.
+        source = snapshot.source(passage.document_id) if snapshot is not None else None
+        return source.ocr_pages if source is not None else {}
 
     def _snapshot_of(self, passage: Passage) -> Snapshot | None:
         if not passage.document_id or passage.start is None:

@@ -28,7 +28,7 @@ def html_of(answer: Answer) -> str:
 
 
 def _closest(passage: ClosestPassage) -> str:
-    page = "" if passage.page is None else f", page {passage.page}"
+    page = _page(passage)
     heading = f": {escape(passage.heading)}" if passage.heading else ""
     lines = "".join(f"<blockquote>{escape(line)}</blockquote>" for line in passage.lines)
     return f"<li>{escape(passage.file)}{page}{heading}{lines}</li>"
@@ -44,6 +44,12 @@ def _statement(statement: AnswerSentence) -> str:
 
 
 def _citation(citation: Citation) -> str:
-    page = "" if citation.page is None else f", page {citation.page}"
     quotes = "".join(f"<blockquote>{escape(one.text)}</blockquote>" for one in citation.quotes)
-    return f'<li value="{citation.number}">{escape(citation.file)}{page}{quotes}</li>'
+    file = escape(citation.file)
+    return f'<li value="{citation.number}">{file}{_page(citation)}{quotes}</li>'
+
+
+def _page(source: Citation | ClosestPassage) -> str:
+    page = "" if source.page is None else f", page {source.page}"
+    by_ocr = "" if source.confidence is None else f", read by OCR, {source.confidence:.0%} certain"
+    return page + by_ocr

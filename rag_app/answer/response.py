@@ -55,6 +55,8 @@ class Citation:
         page_label: that page's printed label; ``None`` when unknown.
         pages: all pages of its quotes.
         quotes: the words that the answer rests on, best first.
+        read_by: ``text``: the pages' own text; ``ocr``: text recognition read some of them.
+        confidence: how sure that was, of its least certain page, 0 to 1; ``None``: not by OCR.
     """
 
     number: int
@@ -65,6 +67,8 @@ class Citation:
     page_label: str | None
     pages: list[int]
     quotes: list[Quote]
+    read_by: Literal["text", "ocr"] = "text"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)
@@ -80,6 +84,7 @@ class ClosestPassage:
         heading: of the place in the document (``""`` when unknown).
         lines: the sentences and rows nearest to the question, best first.
         quotes: the words of the document that the lines are made of.
+        read_by, confidence: as in :class:`Citation`.
     """
 
     origin: str
@@ -91,6 +96,8 @@ class ClosestPassage:
     heading: str
     lines: list[str]
     quotes: list[Quote]
+    read_by: Literal["text", "ocr"] = "text"
+    confidence: float | None = None
 
 
 @dataclass(frozen=True)

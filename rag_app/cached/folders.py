@@ -52,6 +52,7 @@ _DECISIVE = (
     "text_instruction",
     "embed_max_tokens",
     "reader",
+    "ocr",
     "parent_size",
     "child_sizes",
     "window",

@@ -297,7 +297,7 @@ class PdfIndexes:
         for file in report.files:
             if file.status == "failed":
                 raise ReadError(file.error, hint=file.hint)
-        if not _is_of(index, [content]):
+        if not _is_of(index, [content], self._settings):
             raise ReadError(f"{short_path(names[0])} changed while it was read", hint="ask again")
         with index.store.writer() as writer:
             writer.rename({content: names})
@@ -336,7 +336,7 @@ class PdfIndexes:
             )
             # Compares the weights, too; the question needs the model anyway.
             self._model = index.embed_model
-            return index if _is_of(index, contents) else None
+            return index if _is_of(index, contents, settings) else None
         except _UNUSABLE:
             return None
 
@@ -377,14 +377,20 @@ def pipelines_of(strategy: Any) -> tuple[str, ...]:
     return tuple(sorted({name for name in names if name is not None}))
 
 
-def _is_of(index: Index, contents: Collection[str]) -> bool:
+def _is_of(index: Index, contents: Collection[str], settings: Settings) -> bool:
     """Tell whether an index holds these contents, as they are read today, and no others."""
     from pipelines.documents import reader_fingerprint
+    from pipelines.ocr import find_ocr, needs_reading
 
     with index.store.snapshot() as snapshot:
         sources, reader = snapshot.sources(), reader_fingerprint(snapshot.config.reader)
-    return {source.content_hash for source in sources} == set(contents) and all(
-        source.fingerprint == reader for source in sources
+    if {source.content_hash for source in sources} != set(contents):
+        return False
+    pictured = [source for source in sources if source.page_states or source.ocr_pages]
+    ocr = find_ocr(settings.ocr) if pictured else None
+    engine = ocr.fingerprint() if ocr is not None else ""
+    return all(source.fingerprint == reader for source in sources) and not any(
+        needs_reading(one.page_states, one.ocr_pages, one.ocr_engine, engine) for one in pictured
     )
 
 

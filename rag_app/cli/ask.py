@@ -94,6 +94,7 @@ def ask(
     *,
     search: SearchOptions,
     password: options.Password = None,
+    ocr: options.Ocr = None,
     questions: options.Questions = None,
     out: options.Out = None,
     workers: options.Workers = None,
@@ -116,6 +117,7 @@ def ask(
         interrupted=_leftover(what, out),
         **search.settings,
         pdf_password=password,
+        ocr=options.ocr_setting(ocr),
     ) as current:
         if search.base_url and not current.settings.llm:
             raise UsageError("--base-url is the address of a language model: name it with --llm")

@@ -74,6 +74,7 @@ def _source(source: Any) -> dict[str, Any]:
         "pages": source.pages,
         "pages_without_text": list(source.pages_without_text),
         "page_states": {state: list(pages) for state, pages in source.page_states.items()},
+        "ocr_pages": {str(page): sure for page, sure in source.ocr_pages.items()},
         "nodes": dict(source.nodes),
         "bytes": source.bytes,
         "reader": source.reader,

@@ -12,6 +12,7 @@ import typer
 
 from pipelines.errors import EncryptedError, IndexNotFoundError, ReadError
 from pipelines.file_names import printable, short_path
+from pipelines.ocr import INSTALL, OFF, find_ocr
 from pipelines.page_states import state_words
 from rag_app import bounds
 from rag_app.cli import options
@@ -75,6 +76,7 @@ def ingest(
         ),
     ] = None,
     password: options.Password = None,
+    ocr: options.Ocr = None,
     embed_model: options.EmbedModel = None,
     embed_base_url: options.EmbedBaseUrl = None,
     llm: Annotated[
@@ -110,6 +112,7 @@ def ingest(
         embed_model=embed_model,
         embed_base_url=embed_base_url,
         pdf_password=password,
+        ocr=options.ocr_setting(ocr),
         llm=llm,
         llm_base_url=base_url,
     ) as current:
@@ -139,7 +142,7 @@ def ingest(
         if current.out.json:
             current.out.document(report.to_dict())
         else:
-            _show(current.out, report, view, index)
+            _show(current.out, report, view, index, current.settings.ocr)
         if not report.ok:
             current.out.complain(f"error: nothing was indexed: {_failures(report)}")
             raise typer.Exit(ERROR)
@@ -205,7 +208,7 @@ def _opened(
         yield opened
 
 
-def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> None:
+def _show(out: Output, report: IngestReport, view: IngestView, index: Path, ocr: str) -> None:
     """Write the parts of the report that were not shown during the ingest."""
     for file in report.files:
         if view.reports.get(file.file) != file:
@@ -228,9 +231,18 @@ def _show(out: Output, report: IngestReport, view: IngestView, index: Path) -> N
     said = ", ".join(f"{count} {status}" for status, count in counts.items())
     if report.page_states:
         out.text(f"{sum(report.page_states.values())} pages have no text: {_states(report)}")
+        _advise_ocr(out, report, ocr)
     out.text(
         f"{printable(index)}: {said}; {report.embedded} texts embedded in {report.seconds:.1f} s"
     )
+
+
+def _advise_ocr(out: Output, report: IngestReport, ocr: str) -> None:
+    """Say how pages that are pictures would be read, where text recognition is missing."""
+    count = report.may_be_recognised
+    if count and find_ocr(ocr) is None:
+        how = INSTALL if ocr != OFF else 'give --ocr, or leave out --no-ocr and ocr = "off"'
+        out.text(f"text recognition (OCR) may read {count} of them: {how}")
 
 
 def _states(report: IngestReport) -> str:

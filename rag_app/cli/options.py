@@ -38,6 +38,11 @@ def number_in(allowed: Bounds) -> Callable[[str], Any]:
     return parse
 
 
+def ocr_setting(wanted: bool | None) -> str | None:
+    """Return the setting ``ocr`` that an option stands for; None: it was not given."""
+    return None if wanted is None else "on" if wanted else "off"
+
+
 def a_path(text: str) -> Path:
     """Return the path of an option; an empty one is a slip, and not the working folder."""
     if not text:
@@ -117,6 +122,16 @@ Password = Annotated[
         metavar="TEXT",
         help="Password of encrypted PDFs. Whoever lists this machine's processes sees it: "
         "RAG_PDF_PASSWORD, or the question on a terminal, are not seen.",
+    ),
+]
+
+Ocr = Annotated[
+    bool | None,
+    _option(
+        _INDEX,
+        "--ocr/--no-ocr",
+        help="Whether pages that are pictures are read by text recognition (OCR); without this, "
+        "where it is installed. 1 to 2 seconds a page.",
     ),
 ]
 

@@ -79,6 +79,8 @@ def place(source: Mapping[str, Any]) -> str:
         others = [str(other) for other in pages if other != page]
         if others:
             words[-1] += f" (also {', '.join(others)})"
+    if source.get("read_by") == "ocr":
+        words.append(f"read by OCR, {source['confidence']:.0%} certain")
     if source["origin"]:
         words.append(f"in {one_line(source['origin'])}")
     return ", ".join(words)

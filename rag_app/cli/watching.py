@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _STAGES = {
     "check": "checking",
     "read": "reading",
+    "ocr": "recognising text in",
     "embed": "embedding",
     "write": "writing",
     "complete": "completing",
@@ -45,6 +46,9 @@ class IngestView:
         # Without vectors, reading is what takes the time.
         if stage in _MEASURED or (stage == "read" and not self._embeds):
             self.watch.estimate.reach(done, total)
+        if stage == "ocr":
+            self.watch.show(f"{_STAGES[stage]} {base_name(file)}", f"scanned page {done}/{total}")
+            return
         count = f"{len(self.reports)}/{self._given} files" if self._given else ""
         self.watch.show(f"{_STAGES.get(stage, stage)} {base_name(file)}", count)
 
@@ -70,7 +74,8 @@ def line(file: FileReport) -> str:
     if file.status == "failed":
         return f"{file.status:<10} {reason(file)}"
     without = f", no text on {described(file.page_states)}" if file.page_states else ""
-    read = f"{file.pages} pages, {file.nodes} nodes{without}"
+    by_ocr = f", {len(file.ocr_pages)} of them read by OCR" if file.ocr_pages else ""
+    read = f"{file.pages} pages{by_ocr}, {file.nodes} nodes{without}"
     return f"{file.status:<10} {short_path(file.file)}: {read}"
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from pipelines.ocr import RECOGNISED_STATES
 from pipelines.page_states import described
 from rag_app.ingest.writing import PiecesReport
 
@@ -28,6 +29,7 @@ class FileReport:
         error: the message of its error (``""``: none).
         hint: how to correct that.
         kind: name of the error's class.
+        ocr_pages: physical numbers of the pages that OCR read, each with its confidence, 0 to 1.
     """
 
     file: str
@@ -39,6 +41,7 @@ class FileReport:
     hint: str = ""
     kind: str = ""
     page_states: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    ocr_pages: Mapping[int, float] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this file."""
@@ -48,6 +51,7 @@ class FileReport:
             "pages": self.pages,
             "pages_without_text": list(self.pages_without_text),
             "page_states": {state: list(pages) for state, pages in self.page_states.items()},
+            "ocr_pages": {str(page): sure for page, sure in self.ocr_pages.items()},
             "nodes": self.nodes,
             "error": self.error or None,
             "hint": self.hint or None,
@@ -105,6 +109,11 @@ class IngestReport:
         for report in self.files:
             counts.update({state: len(pages) for state, pages in report.page_states.items()})
         return dict(counts)
+
+    @property
+    def may_be_recognised(self) -> int:
+        """How many pages text recognition (OCR) may read, as far as their state says."""
+        return sum(self.page_states.get(state, 0) for state in RECOGNISED_STATES)
 
     def __str__(self) -> str:
         lines = [f"{self._counts()}; {self.embedded} texts embedded in {self.seconds:.1f} s"]

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 from llama_index.core.base.embeddings.base import BaseEmbedding
@@ -19,6 +20,7 @@ from pipelines.errors import (
     StoreError,
 )
 from pipelines.isolated import Reading
+from pipelines.ocr import needs_reading
 from rag_app.ingest.completing import complete
 from rag_app.ingest.configuring import configure, embedder_of
 from rag_app.ingest.embedding import Embedder
@@ -34,9 +36,9 @@ from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Wri
 
 _log = logging.getLogger(__name__)
 
-Stage = Literal["check", "read", "embed", "write", "complete", "pieces"]
+Stage = Literal["check", "read", "ocr", "embed", "write", "complete", "pieces"]
 # Told (file, stage, done, total): files for all stages but "embed", which counts texts,
-# and "pieces", which counts passages of the file.
+# "pieces", which counts passages of the file, and "ocr", which counts pages of it.
 Progress = Callable[[str, Stage, int, int], None]
 OnFile = Callable[[FileReport], None]
 
@@ -82,8 +84,9 @@ def ingest(
         piece_writer: writes pieces for passages that have none, where the index
             searches pieces (``multi_vector``).
         progress: called with (file, stage, done, total); the stage is ``check`` (all
-            inputs), ``read`` (files that have to be read), ``embed`` (texts; while files
-            are still to be read, the total is estimated from their bytes), ``write``
+            inputs), ``read`` (files that have to be read), ``ocr`` (of
+            the pages of this file that are pictures, the one that begins), ``embed`` (texts;
+            while files are still to be read, the total is estimated from their bytes), ``write``
             (inputs that are finished, of all inputs), ``complete`` (contents that get
             further nodes) or ``pieces`` (passages of this file).
         on_file: called with the report of each input once it is final; a file that is
@@ -260,7 +263,7 @@ class _Run:
             source = snapshot.source(content_hash)
             before = snapshot.find(item.name)
         fingerprint = self._fingerprint if item.path is not None else ""
-        if source is None or source.fingerprint != fingerprint:
+        if source is None or source.fingerprint != fingerprint or self._waits_for_ocr(source):
             return False
         if item.name in source.names:
             self._settle([_report(item.name, "unchanged", source)])
@@ -269,6 +272,13 @@ class _Run:
             self._settle([_report(item.name, "replaced" if before else "added", source)])
         return True
 
+    def _waits_for_ocr(self, source: SourceInfo) -> bool:
+        """Tell whether the file of a source is to be read again, now that OCR is at hand."""
+        ocr = self._reading.ocr
+        return ocr is not None and needs_reading(
+            source.page_states, source.ocr_pages, source.ocr_engine, ocr.fingerprint()
+        )
+
     def _parse(self, work: Sequence[_Work]) -> Iterator[tuple[_Work, Parsed | RagError]]:
         chunking = Chunking.of(self._config)
         for task in work:
@@ -276,7 +286,12 @@ class _Run:
                 yield task, _parse_document(task.item, chunking)
         files = [task for task in work if task.item.path is not None]
         paths = [task.item.path for task in files if task.item.path is not None]
-        outcomes = parse_all(paths, chunking, self._processes(files), self._reading)
+        names = {task.item.path: task.item.name for task in files}
+
+        def on_ocr_page(path: Path, number: int, total: int) -> None:
+            self.tell(names[path], "ocr", number, total)
+
+        outcomes = parse_all(paths, chunking, self._processes(files), self._reading, on_ocr_page)
         for task, (_, outcome) in zip(files, outcomes, strict=True):
             yield task, outcome
 
@@ -369,6 +384,7 @@ def _report(
         pages=source.pages,
         pages_without_text=source.pages_without_text,
         page_states=source.page_states,
+        ocr_pages=source.ocr_pages,
         nodes=sum(source.nodes.values()),
     )
 

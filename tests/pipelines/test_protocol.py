@@ -77,7 +77,7 @@ def test_a_task_keeps_all_but_shows_no_password():
     assert "geheim" not in repr(task)
 
 
-PAGE = struct.pack(">IIB", 1, 3, 0) + b"iabc"
+PAGE = struct.pack(">IIBB", 1, 3, 0, 255) + b"iabc"
 TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
 
 
@@ -95,12 +95,12 @@ TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
         header(pages=True, **TITLES | {"read_by": "os"}),
         header(pages=1, **TITLES | {"title": "x" * 2000}),
         header(pages=1, **TITLES | {"largest": None}),
-        header(pages=1, **TITLES) + struct.pack(">IIB", 2**32 - 1, 0, 0),
-        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 2**32 - 1, 0),
-        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 11, 0) + b"a" * 11,
-        header(pages=3, **TITLES) + (struct.pack(">IIB", 0, 10, 0) + b"a" * 10) * 3,
-        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 2, 0) + b"\xff\xfe",
-        header(pages=1, **TITLES) + struct.pack(">IIB", 0, 0, len(PAGE_STATES)),
+        header(pages=1, **TITLES) + struct.pack(">IIBB", 2**32 - 1, 0, 0, 255),
+        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 2**32 - 1, 0, 255),
+        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 11, 0, 255) + b"a" * 11,
+        header(pages=3, **TITLES) + (struct.pack(">IIBB", 0, 10, 0, 255) + b"a" * 10) * 3,
+        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 2, 0, 255) + b"\xff\xfe",
+        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 0, len(PAGE_STATES), 255),
         b"E" + struct.pack(">I", 12) + b'{"kind":"x"}',
     ],
 )
@@ -116,7 +116,7 @@ def test_an_error_of_another_tree_is_refused():
 
 
 def test_text_that_no_reader_of_ours_gives_is_cleaned():
-    page = struct.pack(">IIB", 0, 4, 0) + b"a\x00\x1bb"
+    page = struct.pack(">IIBB", 0, 4, 0, 255) + b"a\x00\x1bb"
     received = receive_answer(sent(header(pages=1, **TITLES) + page), LIMITS)
     assert received.raw.pages[0].text == "ab"
 

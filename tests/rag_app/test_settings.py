@@ -135,6 +135,7 @@ def test_an_llm_of_a_lower_layer_is_taken_back_by_none(monkeypatch: pytest.Monke
 # A file that was only found.
 
 VALUES = {
+    "ocr": '"off"',
     "embed_model": '"./model"',
     "embed_base_url": '"http://127.0.0.1:9/v1"',
     "embed_api_key": f'"{KEY}"',

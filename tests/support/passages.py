@@ -78,6 +78,7 @@ class FixedEvidence:
         self._languages = list(languages)
         self._multilingual = multilingual
         self.unread: list[UnreadPages] = []
+        self.by_ocr: Mapping[int, float] = {}
         self.running: frozenset[str] = frozenset()
 
     def pages(self, passage: Passage) -> list[Page]:
@@ -109,6 +110,9 @@ class FixedEvidence:
 
     def is_multilingual(self) -> bool:
         return self._multilingual
+
+    def ocr_pages(self, passage: Passage) -> Mapping[int, float]:
+        return self.by_ocr
 
     def unread_pages(self) -> list[UnreadPages]:
         return self.unread

@@ -97,6 +97,9 @@ class SourceInfo:
         fingerprint: what, beside the bytes, decides that it is unchanged.
         built: what was built of it: ``"parent"``, ``"parent:words"``, ``"child-128:vectors"``.
         length: length of the derived text, in characters.
+        ocr_engine: fingerprint of what read, or tried to read, pages that are pictures
+            (``""``: nothing did).
+        ocr_pages: physical numbers of the pages that it read, each with its confidence, 0 to 1.
     """
 
     content_hash: str
@@ -114,6 +117,8 @@ class SourceInfo:
     built: frozenset[str] = frozenset()
     length: int = 0
     page_states: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    ocr_engine: str = ""
+    ocr_pages: Mapping[int, float] = field(default_factory=dict)
 
 
 class Selection(Protocol):

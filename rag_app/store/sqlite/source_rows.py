@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 
+from pipelines.ocr import stored_ocr
 from pipelines.page_states import stored_states
 from rag_app.store.protocol import SourceInfo
 from rag_app.store.sqlite.codec import user_metadata
@@ -32,6 +33,7 @@ def _source(row: tuple[object, ...], names: list[str]) -> SourceInfo:
     (_, content_hash, document_id, title, pages, blank, counts, size, reader) = row[:9]
     origin, metadata, fingerprint, built, length = row[9:]
     without_text, own = json.loads(str(blank)), json.loads(str(metadata))
+    engine, ocr_pages = stored_ocr(own.get("ocr_pages"), int(str(pages)))
     return SourceInfo(
         content_hash=str(content_hash),
         names=tuple(names),
@@ -48,4 +50,6 @@ def _source(row: tuple[object, ...], names: list[str]) -> SourceInfo:
         built=frozenset(json.loads(str(built))),
         length=int(str(length)),
         page_states=stored_states(own.get("page_states"), without_text),
+        ocr_engine=engine,
+        ocr_pages=ocr_pages,
     )

@@ -32,6 +32,7 @@ def test_json_has_the_documented_shape(rag, index):
     citation = answer["citations"][0]
     assert set(citation) == {
         "number", "origin", "file", "path", "page", "page_label", "pages", "quotes",
+        "read_by", "confidence",
     }  # fmt: skip
     assert (citation["file"], citation["page"], citation["page_label"]) == ("valve.pdf", 2, "1")
     assert citation["path"].endswith("/pdfs/valve.pdf")

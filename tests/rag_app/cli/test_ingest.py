@@ -35,6 +35,7 @@ def test_json_is_the_report_and_nothing_else(rag, pdfs):
         "pages": 2,
         "pages_without_text": [],
         "page_states": {},
+        "ocr_pages": {},
         "error": None,
         "hint": None,
     }

@@ -615,6 +615,7 @@ def test_the_report_is_the_json_of_the_design(
         "pages": 2,
         "pages_without_text": [],
         "page_states": {},
+        "ocr_pages": {},
         "nodes": 3,
         "error": None,
         "hint": None,
