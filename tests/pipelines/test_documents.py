@@ -19,7 +19,9 @@ from pipelines.errors import (
     DamagedError,
     NoTextError,
 )
+from pipelines.ocr import find_ocr
 from pipelines.page_map import pages_of
+from pipelines.readers import PageText, RawPdf
 from pipelines.reading import ReadPdf, read_data
 from pipelines.structure import structure_of
 from tests.support.pdfs import make_pdf
@@ -190,3 +192,29 @@ def test_a_rotated_and_reordered_file_is_read_page_by_page(tmp_path):
     turned = tmp_path / "turned.pdf"
     writer.write(turned)
     assert read_pdf(turned).text.split() == ["Second", "page", "text.", "First", "page", "text."]
+
+
+def read_with(path, states, ocr):
+    """Return a file whose pages are in these states."""
+    pages = tuple(
+        PageText(str(n), "" if state == "image" else "Text.", state, {"ocr": 0.9}.get(state))
+        for n, state in enumerate(states, 1)
+    )
+    return ReadPdf(path, RawPdf(pages, "", ""), "hash", "pypdfium2", "pypdfium2", ocr)
+
+
+def test_pages_that_ocr_read_are_kept_with_the_engine_and_its_confidence(tmp_path):
+    ocr = find_ocr("on")
+    document = document_of(read_with(tmp_path / "x.pdf", ["text", "ocr", "image"], ocr))
+    assert document.metadata["ocr_pages"] == {
+        "engine": ocr.fingerprint(),
+        "confidence": {"2": 0.9},
+    }
+    assert document.metadata["page_states"] == {"image": [3]}
+    assert "ocr_pages" in document.excluded_embed_metadata_keys
+
+
+@pytest.mark.parametrize(("states", "wanted"), [(["text", "empty"], "on"), (["image"], "off")])
+def test_a_file_that_ocr_had_no_part_in_says_nothing_of_it(tmp_path, states, wanted):
+    read = read_with(tmp_path / "x.pdf", states, find_ocr(wanted))
+    assert "ocr_pages" not in document_of(read).metadata

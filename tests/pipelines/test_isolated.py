@@ -1,5 +1,6 @@
 """Files are read by another process: what becomes of them, of it, and of us."""
 
+import io
 import os
 import select
 import signal
@@ -10,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from pypdf import PdfWriter
 
 from pipelines import isolated
 from pipelines.errors import (
@@ -26,14 +28,17 @@ from pipelines.isolated import (
     Reading,
     Stopper,
     borrowed,
+    close_idle,
     passwords,
     read_file,
 )
+from pipelines.ocr import find_ocr
 from pipelines.protocol import Task
 from pipelines.readers import Limits
 from pipelines.reading import content_hash, read_data
 from tests.support.hostile_pdfs import write_bad_pdf
 from tests.support.pdfs import make_pdf
+from tests.support.scans import scan_of, varied_lines
 
 SMALL = Reading(Limits(memory_mb=300))
 
@@ -147,6 +152,42 @@ def test_a_password_is_on_no_command_line_and_in_no_environment(tmp_path, monkey
     assert "sesame" not in repr(reading)
     with pytest.raises(EncryptedError, match="needs a password"):
         read_file(path)
+
+
+@pytest.fixture
+def scanned(tmp_path):
+    """Two pages: text, and a scan of text."""
+    page = make_pdf(tmp_path / "page.pdf", ["\n".join(varied_lines(12))])
+    writer = PdfWriter(make_pdf(tmp_path / "first.pdf", ["A page of text."]))
+    writer.append(io.BytesIO(scan_of(page, noise=15, angle=2)))
+    writer.write(tmp_path / "scanned.pdf")
+    return tmp_path / "scanned.pdf"
+
+
+def test_a_scan_is_read_by_the_engine_that_the_process_is_told_of(scanned):
+    told = []
+    read = read_file(
+        scanned, reading=Reading(ocr=find_ocr("on")), on_ocr_page=lambda *at: told.append(at)
+    )
+    first, scan = read.raw.pages
+    assert (first.state, first.text, first.confidence) == ("text", "A page of text.", None)
+    assert (scan.state, scan.text) == ("ocr", "\n".join(varied_lines(12)))
+    assert 0.8 < scan.confidence <= 1
+    assert told == [(1, 1)]
+    assert read.ocr == find_ocr("on")
+
+
+def test_a_scan_is_an_image_where_nothing_reads_it(scanned):
+    assert [page.state for page in read_file(scanned).raw.pages] == ["text", "image"]
+
+
+def test_a_file_whose_scan_needs_too_much_memory_keeps_its_text(scanned, caplog):
+    close_idle()
+    reading = Reading(Limits(memory_mb=70), ocr=find_ocr("on"))
+    pages = read_file(scanned, reading=reading).raw.pages
+    assert [page.state for page in pages] == ["text", "image"]
+    assert pages[0].text == "A page of text."
+    assert "scanned.pdf: read without OCR: it unfolds beyond the memory limit" in caplog.text
 
 
 def test_stopping_ends_what_is_being_read(tmp_path):

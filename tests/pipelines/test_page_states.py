@@ -75,3 +75,12 @@ def test_a_stored_state_counts_for_pages_without_text_only():
 def test_numbers_of_pages_are_shortened_to_ranges():
     assert page_ranges([7, 1, 2, 3]) == "1-3, 7"
     assert described({"image": [1, 2], "empty": [9]}) == "page 1-2 (image only), page 9 (empty)"
+
+
+def test_a_page_that_ocr_read_is_none_of_those_that_were_not():
+    assert grouped(["ocr", "text", "scan", "image"]) == {"image": [4], "scan": [3]}
+
+
+def test_a_scan_with_a_stamp_is_kept_although_it_has_text():
+    assert stored_states({"scan": [1, "x"], "image": [2, 3]}, [2]) == {"image": (2,), "scan": (1,)}
+    assert described({"scan": (1,)}) == "page 1 (a scan with few words of text)"

@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import EncryptedError, RagError, StoreError, TooSlowError
+from pipelines.ocr import Ocr
 from pipelines.page_states import PAGE_STATES
 from pipelines.protocol import (
     ProtocolError,
     Task,
     WorkerAnswer,
     answer_bytes,
+    ocr_page_bytes,
     receive_answer,
     receive_task,
     task_bytes,
@@ -59,6 +61,20 @@ def test_a_page_keeps_its_state(state):
     assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
 
 
+@pytest.mark.parametrize("confidence", [None, 0.0, 0.87, 1.0])
+def test_a_page_keeps_the_confidence_of_ocr(confidence):
+    answer = WorkerAnswer(RawPdf((PageText("1", "a", "ocr", confidence),), "", ""), "pypdf")
+    assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
+
+
+def test_each_page_that_ocr_begins_with_is_told_before_the_answer():
+    told, answer = [], answer_of("one")
+    data = ocr_page_bytes(1, 2) + ocr_page_bytes(2, 2) + b"".join(answer_bytes(answer))
+    assert receive_answer(sent(data), LIMITS, lambda *at: told.append(at)) == answer
+    assert told == [(1, 2), (2, 2)]
+    assert receive_answer(sent(data), LIMITS) == answer
+
+
 def test_an_error_keeps_its_kind_message_and_hint():
     error = EncryptedError("it is encrypted", hint="give its password")
     received = receive_answer(sent(b"".join(answer_bytes(error))), LIMITS)
@@ -72,7 +88,7 @@ def test_an_error_of_no_known_kind_is_the_nearest_one():
 
 
 def test_a_task_keeps_all_but_shows_no_password():
-    task = Task("pypdf", 3, LIMITS, ("geheim", "日本"))
+    task = Task("pypdf", 3, LIMITS, ("geheim", "日本"), Ocr(("eng", "jpn"), "/share"))
     assert receive_task(sent(task_bytes(task))) == task
     assert "geheim" not in repr(task)
 
@@ -101,6 +117,11 @@ TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
         header(pages=3, **TITLES) + (struct.pack(">IIBB", 0, 10, 0, 255) + b"a" * 10) * 3,
         header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 2, 0, 255) + b"\xff\xfe",
         header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 0, len(PAGE_STATES), 255),
+        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 0, 0, 101),
+        ocr_page_bytes(1, 4) + header(pages=1, **TITLES) + PAGE,
+        ocr_page_bytes(2, 1) + header(pages=1, **TITLES) + PAGE,
+        ocr_page_bytes(0, 1) + header(pages=1, **TITLES) + PAGE,
+        ocr_page_bytes(1, 1) * 4 + header(pages=1, **TITLES) + PAGE,
         b"E" + struct.pack(">I", 12) + b'{"kind":"x"}',
     ],
 )

@@ -7,26 +7,10 @@ from pipelines.layout import Box
 from pipelines.pictures import Picture
 from pipelines.recognition import SeenWord, has_wide, readable, recognised
 from tests.support.pdfs import make_pdf
-from tests.support.scans import FakeEngine, scan_of
+from tests.support.scans import FakeEngine, scan_of, varied_lines
 
 ENGLISH = ["Net sales grew by 4 %", "in the second quarter."]
-WORDS = [
-    "the",
-    "reservoir",
-    "was",
-    "built",
-    "in",
-    "1901",
-    "and",
-    "serves",
-    "four",
-    "small",
-    "towns",
-    "below",
-    "its",
-    "dam",
-]
-LINES = "\n".join(" ".join(WORDS[at % 13 :] + WORDS[: at % 7]) for at in range(24))
+LINES = "\n".join(varied_lines(24))
 
 
 @pytest.fixture

@@ -6,25 +6,9 @@ import pytest
 from pipelines.pictures import Picture
 from pipelines.scans import skew_of, smoothed
 from tests.support.pdfs import make_pdf
-from tests.support.scans import grey_of, picture_of
+from tests.support.scans import grey_of, picture_of, varied_lines
 
-WORDS = [
-    "the",
-    "reservoir",
-    "was",
-    "built",
-    "in",
-    "1901",
-    "and",
-    "serves",
-    "four",
-    "small",
-    "towns",
-    "below",
-    "its",
-    "dam",
-]
-LINES = "\n".join(" ".join(WORDS[at % 13 :] + WORDS[: at % 7]) for at in range(24))
+LINES = "\n".join(varied_lines(24))
 
 
 @pytest.fixture

@@ -3,16 +3,19 @@
 import io
 import subprocess
 import sys
+import textwrap
 from contextlib import nullcontext
 
 from pipelines import worker
 from pipelines.errors import EmptyFileError, ReadError, TooLargeError
+from pipelines.ocr import Ocr
 from pipelines.protocol import (
     ACCEPTED,
     READY,
     STAYS,
     Task,
     WorkerAnswer,
+    ocr_page_bytes,
     receive_answer,
     task_bytes,
 )
@@ -20,6 +23,7 @@ from pipelines.readers import Limits
 from pipelines.reading import read_data
 from pipelines.worker import answered, serve
 from tests.support.pdfs import make_pdf
+from tests.support.scans import FakeEngine
 
 
 def exactly(stream):
@@ -81,11 +85,63 @@ def test_a_process_that_has_grown_large_ends_after_its_answer(tmp_path, monkeypa
     assert results.getvalue().endswith(b"!")
 
 
+def test_each_page_that_ocr_begins_with_is_told_and_is_allowed_its_time(tmp_path, monkeypatch):
+    path = make_pdf(tmp_path / "x.pdf", ["One.", "", ""], scanned=[2, 3])
+    data = path.read_bytes()
+    monkeypatch.setattr("pipelines.scanned.tesseract", lambda ocr: FakeEngine({"eng": ["A b"]}))
+    task = Task("pypdfium2", len(data), Limits(), ocr=Ocr(("eng",), "/none"))
+    results, allowed = io.BytesIO(), []
+    serve(
+        exactly(io.BytesIO(task_bytes(task) + data)),
+        results,
+        lambda task: nullcontext(lambda: allowed.append(1)),
+    )
+    steps = ocr_page_bytes(1, 2) + ocr_page_bytes(2, 2)
+    assert results.getvalue().startswith(READY + ACCEPTED + steps + b"P")
+    assert len(allowed) == 2
+
+
+def test_a_file_without_pictures_loads_no_engine(tmp_path, monkeypatch):
+    def load(ocr):
+        raise AssertionError("an engine was loaded")
+
+    monkeypatch.setattr("pipelines.scanned.tesseract", load)
+    data = make_pdf(tmp_path / "x.pdf", ["One.", ""]).read_bytes()
+    task = Task("pypdfium2", len(data), Limits(), ocr=Ocr(("eng",), "/none"))
+    assert [page.state for page in answered(task, data).raw.pages] == ["text", "empty"]
+
+
+def test_a_page_of_ocr_adds_its_time_to_the_limit():
+    script = """
+        import resource, time
+        from pipelines.protocol import Task
+        from pipelines.readers import Limits
+        from pipelines.worker import Guard
+
+        def limit():
+            return resource.getrlimit(resource.RLIMIT_CPU)[0]
+
+        limits = Limits(seconds=50, seconds_per_ocr_page=100)
+        with Guard().watching(Task("pypdf", 0, limits)) as more:
+            before = limit()
+            more()
+            print(before, limit())
+        print(limit() == resource.RLIM_INFINITY)
+    """
+    code = textwrap.dedent(script)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    before, after, free = done.stdout.split()
+    assert 50 <= int(before) < 60
+    assert 100 <= int(after) < 110
+    assert free == "True"
+
+
 def test_it_imports_nothing_that_only_its_parent_needs():
     heavy = {
         "llama_index",
         "pydantic",
         "numpy",
+        "tesserocr",
         "rag_app",
         "subprocess",
         "pickle",

@@ -96,6 +96,13 @@ def pdf_of_pictures(pictures: Sequence[Picture], stamp: str = "", extra: bytes =
     return pdf(objects)
 
 
+def varied_lines(count: int) -> list[str]:
+    """Return lines whose letters do not stand below each other, as those of equal lines do."""
+    line = "the reservoir was built in 1901 and serves four small towns below it"
+    words = line.split()
+    return [" ".join([*words[at % 11 :], *words[: at % 7]]) for at in range(count)]
+
+
 class FakeEngine:
     """Gives the same words for every picture of one language, and notes what it was shown.
 

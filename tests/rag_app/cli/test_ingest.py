@@ -8,6 +8,7 @@ from rag_app.cli.output import Output
 from tests.rag_app.cli.conftest import CRANE
 from tests.support.openai_server import Failure, Reply
 from tests.support.pdfs import make_pdf
+from tests.support.scans import scan_of, varied_lines
 
 KEY = "sk-a-secret-key-of-the-user-0123456789"
 
@@ -248,3 +249,44 @@ def test_files_that_are_no_pdfs_are_counted_in_one_line(rag, pdfs):
     said = "3 files that are not PDFs were passed over (.txt 2, .docx 1)"
     assert done.out.splitlines()[2] == said
     assert rag("ingest", pdfs, "--json").json["skipped"] == {".docx": 1, ".txt": 2}
+
+
+@pytest.fixture
+def scan(place):
+    """A file of one page, a scan about a ferry."""
+    lines = ["The ferry to Marrowby leaves from quay seven.", *varied_lines(10)]
+    path = make_pdf(place.parent / "page.pdf", ["\n".join(lines)])
+    (place / "scan.pdf").write_bytes(scan_of(path, noise=10))
+    return place / "scan.pdf"
+
+
+def test_a_scan_is_read_by_ocr_and_its_citation_says_so(rag, scan):
+    done = rag("ingest", scan.name)
+    assert "scan.pdf: 1 pages, 1 of them read by OCR, " in done.out
+    question = "From which quay does the ferry to Marrowby leave?"
+    answer = rag("ask", question, "--json").json
+    (citation,) = answer["citations"]
+    assert "from quay seven" in citation["quotes"][0]["text"]
+    assert citation["quotes"][0]["verified"]
+    assert citation["read_by"] == "ocr"
+    assert 0.8 < citation["confidence"] <= 1
+    assert f"scan.pdf, page 1, read by OCR, {citation['confidence']:.0%} certain" in (
+        rag("ask", question).out
+    )
+    (source,) = rag("info", "--json").json["sources"]
+    assert source["ocr_pages"] == {"1": citation["confidence"]}
+
+
+def test_a_scan_that_nothing_reads_is_named_with_the_line_that_installs_what_does(
+    rag, place, scan, monkeypatch
+):
+    make_pdf(place / "mixed.pdf", ["Text.", ""], scanned=[2])
+    out = rag("ingest", "mixed.pdf", "--no-ocr").out
+    assert "text recognition (OCR) may read 1 of them: give --ocr, or leave out --no-ocr" in out
+    monkeypatch.setattr("pipelines.ocr._has_engine", lambda: False)
+    done = rag("ingest", "mixed.pdf", "scan.pdf")
+    assert "may read 1 of them: in the clone of rag_app: pip install -c" in done.out
+    assert "text recognition (OCR) may read it: in the clone of rag_app: pip install" in done.out
+    refused = rag("ingest", "mixed.pdf", "--ocr")
+    assert refused.code == 1
+    assert "text recognition needs tesserocr, not installed" in refused.err

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,10 @@ import pipelines.tokens
 import rag_app.ingest.parsing as parsing
 import rag_app.ingest.workers
 from pipelines.errors import ConfigError, EmbeddingError, StoreError
+from pipelines.isolated import Reading
+from pipelines.ocr import Ocr
+from pipelines.readers import PageText, RawPdf
+from pipelines.reading import ReadPdf, content_hash
 from pipelines.sentences import sentence_spans
 from pipelines.terms import search_terms
 from rag_app.ingest import FileReport, IngestReport, ingest
@@ -667,3 +672,74 @@ def test_a_file_that_may_not_be_read_is_named(
     monkeypatch.setattr("rag_app.ingest.inputs.content_hash", refuse)
     report = ingest(store, [folder / "a.pdf"], embed_model=model)
     assert "Permission denied" in report.files[0].error
+
+
+ENGINE = Ocr(("eng",), "/share/tessdata")
+
+
+@pytest.fixture
+def scans(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """Give the names of the files that were read; page 2 is read only with OCR."""
+    read: list[str] = []
+
+    def read_file(path, reader, reading, stopper=None, on_ocr_page=None):
+        read.append(path.name)
+        page = PageText("2", "", "image")
+        if reading.ocr is not None and path.name == "scan.pdf":
+            on_ocr_page(1, 1)
+            page = PageText("2", "A page that was scanned.", "ocr", 0.9)
+        raw = RawPdf((PageText("1", "A page of text."), page), "", "")
+        return ReadPdf(path, raw, content_hash(path), reader, reader, reading.ocr)
+
+    monkeypatch.setattr(rag_app.ingest.workers, "read_file", read_file)
+    monkeypatch.setattr(Ocr, "fingerprint", lambda self: f"engine of {self.folder}")
+    make_pdf(tmp_path / "scan.pdf", ["One.", "Two."])
+    make_pdf(tmp_path / "drawing.pdf", ["One.", "Three."])
+    return read
+
+
+def test_unread_pages_are_read_once_ocr_is_installed_and_only_then(
+    store: Store, tmp_path: Path, model: HashEmbedding, scans: list[str]
+) -> None:
+    files = [tmp_path / "scan.pdf", tmp_path / "drawing.pdf"]
+
+    def again(ocr: Ocr | None) -> tuple[list[str], list[FileReport]]:
+        scans.clear()
+        report = ingest(store, files, embed_model=model, reading=Reading(ocr=ocr), workers=1)
+        return list(scans), list(report.files)
+
+    assert again(None)[0] == ["scan.pdf", "drawing.pdf"]
+    assert again(None)[0] == []
+    read, (scan, drawing) = again(ENGINE)
+    assert read == ["scan.pdf", "drawing.pdf"]
+    assert (scan.status, scan.page_states, scan.ocr_pages) == ("replaced", {}, {2: 0.9})
+    assert (drawing.page_states, drawing.ocr_pages) == ({"image": (2,)}, {})
+    assert words(store, "scanned") != []
+    # It is tried once with one engine, and what was read stays when the engine goes.
+    assert again(ENGINE)[0] == []
+    read, (scan, _) = again(None)
+    assert (read, scan.status, scan.ocr_pages) == ([], "unchanged", {2: 0.9})
+    assert again(Ocr(("eng",), "/other"))[0] == ["scan.pdf", "drawing.pdf"]
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_each_page_that_ocr_begins_with_is_told_in_the_thread_of_the_ingest(
+    store: Store, tmp_path: Path, model: HashEmbedding, scans: list[str], workers: int
+) -> None:
+    told: list[tuple[str, int, int]] = []
+
+    def progress(file: str, stage: str, done: int, total: int) -> None:
+        assert threading.current_thread() is threading.main_thread()
+        if stage == "ocr":
+            told.append((file, done, total))
+
+    file = tmp_path / "scan.pdf"
+    ingest(
+        store,
+        [file],
+        embed_model=model,
+        reading=Reading(ocr=ENGINE),
+        progress=progress,
+        workers=workers,
+    )
+    assert told == [(str(file), 1, 1)]
