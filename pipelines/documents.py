@@ -15,6 +15,7 @@ from pipelines.errors import NoTextError
 from pipelines.file_names import original, printable, storable
 from pipelines.isolated import Reading, passwords, read_file
 from pipelines.ocr import Ocr, wants
+from pipelines.page_choice import by_reader
 from pipelines.page_map import Page
 from pipelines.page_states import grouped
 from pipelines.pages import join_pages
@@ -38,7 +39,10 @@ __all__ = [
 
 # Metadata that only a Document carries; its nodes do not.
 DOCUMENT_KEYS = frozenset(
-    {"content_hash", "reader", "read_by", "own_title", "page_map", "page_states", "ocr_pages"}
+    {
+        *("content_hash", "reader", "read_by", "own_title"),
+        *("page_map", "page_states", "page_readers", "ocr_pages"),
+    }
 )
 _OWN_KEYS = ("file_name", "file_path", "title", *sorted(DOCUMENT_KEYS))
 # Keys about where a file lies or when it was changed, not about what is in it; LlamaIndex's
@@ -47,7 +51,8 @@ _NOT_CONTENT = frozenset(
     (
         *("file_name", "file_path", "file_type", "file_size"),
         *("creation_date", "last_modified_date", "last_accessed_date"),
-        *("content_hash", "reader", "read_by", "own_title", "page_states", "ocr_pages"),
+        *("content_hash", "reader", "read_by", "own_title"),
+        *("page_states", "page_readers", "ocr_pages"),
     )
 )
 _MAX_TITLE_CHARS = 160
@@ -114,6 +119,8 @@ def document_of(read: ReadPdf) -> Document:
                 if page.state == "ocr"
             },
         }
+    if readers := by_reader(page.read_by for page in pages):
+        metadata["page_readers"] = readers
     return hidden_keys(Document(id_=read.content_hash, text=text, metadata=metadata))
 
 

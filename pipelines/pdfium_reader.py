@@ -5,11 +5,12 @@ PDFium is not thread safe: one thread of a process reads at a time, others wait.
 
 from __future__ import annotations
 
+import ctypes
 import math
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Iterator
+from contextlib import closing, suppress
 from typing import Any
 
 from pipelines.cleaning import sanitise
@@ -30,6 +31,8 @@ from pipelines.readers import (
     clean_title,
     largest_type,
     needs_password,
+    same_pages,
+    with_an_end,
 )
 from pipelines.vertical import Glyph, is_vertical, vertical_text
 
@@ -40,6 +43,11 @@ _SAMPLE_GLYPHS = 40
 # Looking at every glyph for its character would cost half as much as reading the page.
 _SAMPLE_CODES = 48
 _MIN_SAMPLE_SHARE = 0.1
+# Other pages are not looked at for text that is left out: it would cost a tenth more.
+_MAX_SHORT_PAGE_CHARACTERS = 200
+_END_WITHIN = 1024  # bytes
+_MIN_WIDTH = 0.01  # points; PDFium passes over text that is narrower
+_MAX_OBJECTS, _SAMPLE_OBJECTS, _MAX_FORM_DEPTH = 20_000, 100, 4
 _DAMAGED: PageState = "damaged"
 _one_at_a_time = threading.Lock()
 
@@ -53,10 +61,7 @@ def read_with_pypdfium2(data: bytes, password: str | None, limits: Limits) -> Ra
 def _read(data: bytes, password: str | None, limits: Limits) -> RawPdf:
     import pypdfium2
 
-    try:
-        pdf = pypdfium2.PdfDocument(data, password=password)
-    except pypdfium2.PdfiumError as error:
-        raise _opening_error(error, password) from error
+    pdf = _opened(data, password)
     try:
         pages = tuple(bounded(_pages(pdf), len(pdf), limits))
         return RawPdf(pages, _title(pdf), _largest(pdf))
@@ -64,6 +69,43 @@ def _read(data: bytes, password: str | None, limits: Limits) -> RawPdf:
         raise DamagedError(f"PDFium cannot read it: {error}", hint="save it again") from error
     finally:
         pdf.close()
+
+
+def pages_with_pypdfium2(
+    data: bytes, password: str | None, indices: Iterable[int], total: int
+) -> Generator[PageText]:
+    """Yield single pages; see ``PageReader``."""
+    import pypdfium2
+
+    with _one_at_a_time:
+        pdf = _opened(data, password)
+        try:
+            same_pages(len(pdf), total)
+            is_placeholder = _is_dynamic_form(pdf)
+            for index in indices:
+                try:
+                    yield _page(pdf, index, "", is_placeholder=is_placeholder)
+                except pypdfium2.PdfiumError:
+                    yield PageText("", "", _DAMAGED)
+        finally:
+            pdf.close()
+
+
+def _opened(data: bytes, password: str | None) -> Any:
+    import pypdfium2
+
+    try:
+        return pypdfium2.PdfDocument(data, password=password)
+    except pypdfium2.PdfiumError as error:
+        failure = _opening_error(error, password)
+        if isinstance(failure, DamagedError) and _is_cut_off(data):
+            with suppress(pypdfium2.PdfiumError):
+                return pypdfium2.PdfDocument(with_an_end(data), password=password)
+        raise failure from error
+
+
+def _is_cut_off(data: bytes) -> bool:
+    return b"startxref" not in data[-_END_WITHIN:]
 
 
 def _opening_error(error: Exception, password: str | None) -> EncryptedError | DamagedError:
@@ -89,16 +131,28 @@ def _pages(pdf: Any) -> Iterator[PageText]:
     failed: Exception | None = None
     readable = 0
     for index in range(len(pdf)):
-        label = clean_label(pdf.get_page_label(index)) or str(index + 1)
-        text, state = "", _DAMAGED
+        label = _label(pdf, index)
         try:
-            text, state = _page_text(pdf[index], is_placeholder=is_placeholder)
+            yield _page(pdf, index, label, is_placeholder=is_placeholder)
             readable += 1
         except pypdfium2.PdfiumError as error:
             failed = error
-        yield PageText(label, text, state)
+            yield PageText(label, "", _DAMAGED)
     if failed is not None and not readable:
         raise failed
+
+
+def _label(pdf: Any, index: int) -> str:
+    label = ""
+    with suppress(UnicodeDecodeError):
+        label = clean_label(pdf.get_page_label(index))
+    return label or str(index + 1)
+
+
+def _page(pdf: Any, index: int, label: str, *, is_placeholder: bool) -> PageText:
+    with closing(pdf[index]) as page:
+        text, state = _page_text(page, is_placeholder=is_placeholder)
+        return PageText(label, text, state, incomplete=_leaves_text_out(page, text))
 
 
 def _is_dynamic_form(pdf: Any) -> bool:
@@ -109,18 +163,56 @@ def _is_dynamic_form(pdf: Any) -> bool:
 
 
 def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
-    """Return the text of a page and its state; closes the page."""
-    try:
-        text, decoded = _decoded_text(page)
-        if not decoded:
-            return "", "undecodable"
-        if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
-            return "", "form"
-        if text.strip():
-            return text, "scan" if is_scan(page, text) else "text"
-        return "", "image" if _draws(page) else "empty"
-    finally:
-        page.close()
+    """Return the text of a page and its state."""
+    text, decoded = _decoded_text(page)
+    if not decoded:
+        return "", "undecodable"
+    if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
+        return "", "form"
+    if text.strip():
+        return text, "scan" if is_scan(page, text) else "text"
+    return "", "image" if _draws(page) else "empty"
+
+
+def _leaves_text_out(page: Any, text: str) -> bool:
+    """Tell whether PDFium passes over text of the page: text that takes no width.
+
+    So it takes vertical text whose font is not in the file and not on this machine.
+    """
+    if len(text) > _MAX_SHORT_PAGE_CHARACTERS and not _KANA_OR_HAN.search(text):
+        return False
+    import pypdfium2.raw as pdfium
+
+    edges = [ctypes.c_float() for _ in range(4)]
+    most = _MAX_OBJECTS if len(text) <= _MAX_SHORT_PAGE_CHARACTERS else _SAMPLE_OBJECTS
+    for piece in _text_objects(page, most):
+        if not pdfium.FPDFPageObj_GetBounds(piece, *map(ctypes.byref, edges)):
+            continue
+        if edges[2].value - edges[0].value >= _MIN_WIDTH:
+            continue
+        if pdfium.FPDFFont_GetIsEmbedded(pdfium.FPDFTextObj_GetFont(piece)) == 0:
+            return True
+    return False
+
+
+def _text_objects(page: Any, most: int) -> Iterator[Any]:
+    """Yield the pieces of text that a page draws, also in its forms; of many a sample."""
+    import pypdfium2.raw as pdfium
+
+    ways = [(pdfium.FPDFPage_CountObjects, pdfium.FPDFPage_GetObject, page, 0)]
+    left = most
+    while ways and left > 0:
+        count, get, holder, depth = ways.pop()
+        total = count(holder)
+        for index in range(0, total, max(1, -(-total // left))):
+            left -= 1
+            piece = get(holder, index)
+            kind = pdfium.FPDFPageObj_GetType(piece)
+            if kind == pdfium.FPDF_PAGEOBJ_TEXT:
+                yield piece
+            elif kind == pdfium.FPDF_PAGEOBJ_FORM and depth < _MAX_FORM_DEPTH:
+                form = pdfium.FPDFFormObj_CountObjects, pdfium.FPDFFormObj_GetObject
+                ways.append((*form, piece, depth + 1))
 
 
 def _draws(page: Any) -> bool:
@@ -182,13 +274,13 @@ def _glyphs(textpage: Any, most: int | None = None) -> list[Glyph]:
 
 
 def _largest(pdf: Any) -> str:
-    page = pdf[0]
-    textpage = page.get_textpage()
-    try:
+    """Return what page 1 shows in the largest type; a guess that never costs the file."""
+    import pypdfium2
+
+    failure = pypdfium2.PdfiumError
+    with suppress(failure), closing(pdf[0]) as page, closing(page.get_textpage()) as textpage:
         return largest_type(_sized_characters(textpage))
-    finally:
-        textpage.close()
-        page.close()
+    return ""
 
 
 def _sized_characters(textpage: Any) -> Iterator[tuple[float, str]]:

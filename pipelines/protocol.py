@@ -10,8 +10,10 @@ the other, or an error::
     O       = "O" number number              OCR begins with this page, of so many
     E       = "E" length JSON                {"kind", "message", "hint"}
     P       = "P" length JSON page*          {"pages", "title", "largest", "read_by"}
-    page    = length length state sure label text   in UTF-8; a byte each for the state and
-                                             for the confidence of OCR in percent (255: none)
+    page    = length length state sure reader label text   in UTF-8; a byte each for the state,
+                                             for the confidence of OCR in percent (255: none), and
+                                             for the reader (0: the file's, 1: the first of
+                                             PAGE_READERS)
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ from pipelines.errors import (
     TooLargeError,
 )
 from pipelines.ocr import Ocr
+from pipelines.page_choice import PAGE_READERS
 from pipelines.page_states import PAGE_STATES
 from pipelines.readers import MAX_LABEL_CHARACTERS, MAX_TITLE_CHARACTERS, Limits, PageText, RawPdf
 from pipelines.reading import READERS
@@ -43,8 +46,9 @@ READY, ACCEPTED, ERROR, PAGES, STAYS, ENDS = b"R", b"A", b"E", b"P", b".", b"!"
 OCR_PAGE = b"O"
 MAX_HEADER_BYTES = 64 << 10
 MAX_MESSAGE_CHARACTERS = 1000
+_PAGE_READERS = ("", *PAGE_READERS)  # the first one of a file has no name here
 _UTF8_BYTES = 4  # of one character at most
-_LENGTH, _PAGE, _STEP = struct.Struct(">I"), struct.Struct(">IIBB"), struct.Struct(">II")
+_LENGTH, _PAGE, _STEP = struct.Struct(">I"), struct.Struct(">IIBBB"), struct.Struct(">II")
 _NOT_BY_OCR, _PERCENT = 255, 100
 _KINDS: dict[str, type[RagError]] = {
     kind.__name__: kind
@@ -133,7 +137,8 @@ def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
         label, text = page.label.encode(), page.text.encode()
         state = PAGE_STATES.index(page.state)
         sure = _NOT_BY_OCR if page.confidence is None else round(_PERCENT * page.confidence)
-        yield _PAGE.pack(len(label), len(text), state, sure) + label + text
+        reader = _PAGE_READERS.index(page.read_by)
+        yield _PAGE.pack(len(label), len(text), state, sure, reader) + label + text
 
 
 def receive_answer(
@@ -182,7 +187,7 @@ def _after_ocr(read: Read, limits: Limits, on_ocr_page: OnOcrPage | None) -> byt
 def _pages(read: Read, count: int, limits: Limits) -> Iterator[PageText]:
     left = limits.characters
     for _ in range(count):
-        label, text, state, sure = _PAGE.unpack(read(_PAGE.size))
+        label, text, state, sure, reader = _PAGE.unpack(read(_PAGE.size))
         allowed = min(left, limits.page_characters)
         if label > _UTF8_BYTES * MAX_LABEL_CHARACTERS or text > _UTF8_BYTES * allowed:
             raise ProtocolError("a page is larger than the limits allow")
@@ -190,9 +195,13 @@ def _pages(read: Read, count: int, limits: Limits) -> Iterator[PageText]:
             raise ProtocolError("a page is in an unknown state")
         if sure not in (*range(_PERCENT + 1), _NOT_BY_OCR):
             raise ProtocolError("the confidence of a page is no percentage")
+        if reader >= len(_PAGE_READERS):
+            raise ProtocolError("a page was read by an unknown reader")
         confidence = None if sure == _NOT_BY_OCR else sure / _PERCENT
         given = (_decoded(read(label)), _decoded(read(text)))
-        page = PageText(*given, PAGE_STATES[state], confidence)
+        page = PageText(
+            *given, PAGE_STATES[state], confidence=confidence, read_by=_PAGE_READERS[reader]
+        )
         left -= len(page.text)
         if len(page.text) > allowed:
             raise ProtocolError("a page is larger than the limits allow")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from pipelines.cleaning import sanitise
-from pipelines.errors import DamagedError, ReadError, TooLargeError
+from pipelines.errors import DamagedError, TooLargeError
 from pipelines.page_states import (
     MAX_PLACEHOLDER_CHARACTERS,
     PageState,
@@ -25,6 +26,8 @@ from pipelines.readers import (
     clean_title,
     largest_type,
     needs_password,
+    same_pages,
+    with_an_end,
 )
 
 logger = logging.getLogger(__name__)
@@ -34,27 +37,68 @@ _BROKEN = (
     ValueError, TypeError, KeyError, IndexError, AttributeError, AssertionError, RecursionError,
     OverflowError, ZeroDivisionError, NotImplementedError, EOFError, OSError,
 )  # fmt: skip
-
-
 _DAMAGED: PageState = "damaged"
+# Encodings of composite fonts that pypdf decodes.
+_DECODED = re.compile("/(?:Uni|GB-EUC|GBpc-EUC|GBK|ETen|90ms-RKSJ|.*-UCS2-)")
 # Operators that draw a picture, a path or a shading.
 _DRAWS = re.compile(rb"(?:^|[\s\]>)])(?:Do|EI|f\*?|F|B\*?|b\*?|S|s|sh)(?=\s|$)")
 
 
 def read_with_pypdf(data: bytes, password: str | None, limits: Limits) -> RawPdf:
     """Return the pages of a PDF; see ``Reader``."""
+    with errors_of_ours():
+        pdf = open_with_pypdf(data, password)
+        total = len(pdf.pages)
+        pages = tuple(bounded(_pages(pdf), total, limits))
+        return RawPdf(pages, _title(pdf), _largest(pdf))
+
+
+def pages_with_pypdf(
+    data: bytes, password: str | None, indices: Iterable[int], total: int
+) -> Generator[PageText]:
+    """Yield single pages; see ``PageReader``."""
+    from pypdf.errors import PyPdfError
+
+    with errors_of_ours():
+        pdf = open_with_pypdf(data, password)
+        same_pages(len(pdf.pages), total)
+        is_placeholder = _is_dynamic_form(pdf)
+    for index in indices:
+        text, state = "", _DAMAGED
+        with suppress(PyPdfError, *_BROKEN):
+            text, state = _page_text(pdf.pages[index], is_placeholder=is_placeholder)
+        yield PageText("", text, state)
+
+
+def open_with_pypdf(data: bytes, password: str | None) -> Any:
+    """Return the file as pypdf has it; one that is cut off at its end opens if it can.
+
+    Raises:
+        EncryptedError: the file needs a password, or another one.
+        Exception: what pypdf raises on a damaged file.
+    """
     import pypdf
     from pypdf.errors import PyPdfError
 
     try:
         pdf = pypdf.PdfReader(io.BytesIO(data))
-        if pdf.is_encrypted and not pdf.decrypt(password or ""):
-            raise needs_password(password)
-        total = len(pdf.pages)
-        pages = tuple(bounded(_pages(pdf), total, limits))
-        return RawPdf(pages, _title(pdf), _largest(pdf))
-    except ReadError:
-        raise
+    except (PyPdfError, *_BROKEN) as error:
+        try:
+            pdf = pypdf.PdfReader(io.BytesIO(with_an_end(data)))
+        except (PyPdfError, *_BROKEN):
+            raise error from None
+    if pdf.is_encrypted and not pdf.decrypt(password or ""):
+        raise needs_password(password)
+    return pdf
+
+
+@contextmanager
+def errors_of_ours() -> Iterator[None]:
+    """Raise ``DamagedError``, with pypdf's reason, where pypdf raises anything."""
+    from pypdf.errors import PyPdfError
+
+    try:
+        yield
     except (PyPdfError, *_BROKEN) as error:
         raise DamagedError(
             f"it is truncated or damaged: {error or type(error).__name__}",
@@ -111,7 +155,8 @@ def _is_unmapped(font: Any) -> bool:
     """Tell whether pypdf gives the codes of a font's glyphs in place of characters."""
     if font is None or font.get("/Subtype") != "/Type0" or "/ToUnicode" in font:
         return False
-    return str(font.get("/Encoding")) in ("/Identity-H", "/Identity-V")
+    encoding = font.get("/Encoding")
+    return isinstance(encoding, str) and not _DECODED.match(encoding)
 
 
 def _is_code(pieces: Sequence[tuple[str, bool]]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,7 +13,7 @@ from pipelines.page_states import PageState
 
 # Raise it when the text that we derive of the same file changes: ids, and whether a
 # file counts as unchanged, depend on it.
-DERIVATION = 3
+DERIVATION = 4
 MAX_TITLE_CHARACTERS = 1000  # 160 of them are shown
 MAX_LABEL_CHARACTERS = 100
 
@@ -26,12 +27,16 @@ class PageText:
         text: sanitised only; ``""`` where the state is not ``text``.
         state: whether it has text, and if not, why.
         confidence: how sure OCR is of the text, 0 to 1; ``None``: it did not read it.
+        incomplete: whether the reader saw text on it that it cannot give.
+        read_by: name of the page reader whose text it is; ``""``: the first one's.
     """
 
     label: str
     text: str
     state: PageState = "text"
     confidence: float | None = None
+    incomplete: bool = False
+    read_by: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,6 +107,54 @@ class Reader(Protocol):
             DamagedError: the library cannot read it, or it exceeds the limits.
         """
         ...
+
+
+class PageReader(Protocol):
+    """Reads single pages of one file with one library."""
+
+    def __call__(
+        self, data: bytes, password: str | None, indices: Iterable[int], total: int
+    ) -> Generator[PageText]:
+        """Yield a page for each index, as it is asked for; the file is opened with the first.
+
+        Args:
+            data: the file's bytes.
+            password: opens it.
+            indices: of the pages, from 0.
+            total: pages that the first reader found.
+
+        Raises:
+            ReadError: the library cannot open it, or finds another number of pages.
+        """
+        ...
+
+
+_TABLE = re.compile(rb"\b(?:xref|trailer)\b")
+# The object with which a file begins, and what stands in front of it.
+_CATALOG = re.compile(rb"(\d{1,10}) (\d{1,5}) obj\s{0,9}<<[^<>]{0,1000}?/Type\s{0,9}/Catalog\b")
+
+
+def with_an_end(data: bytes) -> bytes:
+    """Return a file that is cut off in its table of objects, with an end in place of it.
+
+    Libraries then look for the objects themselves. A file that ends before its table may lack
+    any of them, and stays as it is.
+    """
+    if not _TABLE.search(data, max(0, data.rfind(b"endobj"))):
+        return data
+    catalogs = list(_CATALOG.finditer(data))
+    trailer = b"trailer\n<</Root %b %b R>>\n" % catalogs[-1].groups() if catalogs else b""
+    return data + b"\n" + trailer + b"startxref\n0\n%%EOF\n"
+
+
+def same_pages(found: int, total: int) -> None:
+    """Check that two readers mean the same page by the same number.
+
+    Raises:
+        DamagedError: they found different numbers of pages.
+    """
+    if found != total:
+        raise DamagedError(f"one reader finds {total} pages in it, another {found}")
 
 
 def reader_fingerprint(name: str) -> str:

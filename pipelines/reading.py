@@ -1,4 +1,4 @@
-"""The bytes of a PDF → the text of its pages, by the first reader that can read it.
+"""The bytes of a PDF → the text of its pages, by the first reader that can open it, and more.
 
 This opens PDFs in the calling process, which a bad one may crash or fill: only
 ``pipelines.worker`` does so, everything else reads through ``pipelines.isolated``. The
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pipelines.errors import (
@@ -18,10 +18,12 @@ from pipelines.errors import (
     EncryptedError,
     NoTextError,
     NotPdfError,
+    RagError,
     ReadError,
     TooLargeError,
 )
 from pipelines.ocr import INSTALL, Ocr
+from pipelines.page_choice import improved
 from pipelines.page_states import counted
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.pypdf_reader import read_with_pypdf
@@ -30,6 +32,7 @@ from pipelines.regular_files import open_regular
 
 READERS: Mapping[str, Reader] = {"pypdfium2": read_with_pypdfium2, "pypdf": read_with_pypdf}
 DEFAULT_READER = "pypdfium2"
+_HEADER_WITHIN = 1024 - len(b"%PDF-")  # bytes: readers look no further
 
 
 @dataclass(frozen=True)
@@ -85,42 +88,77 @@ def read_data(
     Raises:
         ReadError: no reader could; its subclass says why.
     """
-    _check_header(data)
-    first: ReadError | None = None
-    blank: tuple[RawPdf, str] | None = None
+    start, no_header = _header(data), _no_header(data)
+    data = data[start:] if start else data  # PDFium knows no header further down
+    failures: list[ReadError] = []
     for name in (reader, *(other for other in READERS if other != reader)):
         try:
-            raw = _opened(name, data, passwords, limits)
+            return _read(name, data, passwords, limits, recognise), name
         except TooLargeError:
             raise
-        except (DamagedError, EncryptedError) as error:
-            first = first or error
-            continue
-        if _has_text(raw):
-            return (recognise(raw) if recognise is not None else raw), name
-        first, blank = first or _no_text(raw, tried=recognise is not None), blank or (raw, name)
-    if blank is not None and recognise is not None and _has_text(raw := recognise(blank[0])):
-        return raw, blank[1]
-    raise first or DamagedError("no reader could read it")
+        except ReadError as error:
+            failures.append(error)
+            if isinstance(error, NoTextError):
+                break  # each page that another reader might know has been tried with it
+    if start >= _HEADER_WITHIN:
+        failures.insert(0, no_header)
+    raise min(failures, key=lambda error: not isinstance(error, EncryptedError))
 
 
-def _opened(name: str, data: bytes, passwords: Sequence[str], limits: Limits) -> RawPdf:
-    """Read with one reader; a wrong password does no harm to a file that needs none."""
-    refused: EncryptedError | None = None
+def _read(
+    name: str,
+    data: bytes,
+    passwords: Sequence[str],
+    limits: Limits,
+    recognise: Callable[[RawPdf], RawPdf] | None,
+) -> RawPdf:
+    """Return the pages of a file that one reader opens, with what others know more of them.
+
+    A wrong password does no harm to a file that needs none.
+
+    Raises:
+        ReadError: the reader cannot open it, or no page has text.
+    """
+    refused: ReadError = DamagedError("no reader could read it")
     for password in (None, *passwords):
         try:
-            return READERS[name](data, password, limits)
+            raw = _opened(name, data, password, limits)
         except EncryptedError as error:
             refused = error
-    raise refused or DamagedError("no reader could read it")
+            continue
+        if raw.pages[0].state == "undecodable":
+            raw = replace(raw, largest="")  # as little a title as the page is text
+        raw = improved(raw, name, data, password, limits)
+        raw = raw if recognise is None else recognise(raw)
+        if _has_text(raw):
+            return raw
+        raise _no_text(raw, tried=recognise is not None)
+    raise refused
 
 
 def _has_text(raw: RawPdf) -> bool:
     return any(page.text and not page.text.isspace() for page in raw.pages)
 
 
-def _no_text(raw: RawPdf, *, tried: bool) -> NoTextError:
+def _opened(name: str, data: bytes, password: str | None, limits: Limits) -> RawPdf:
+    try:
+        return READERS[name](data, password, limits)
+    except (RagError, MemoryError):
+        raise
+    except Exception as error:  # of a library, on a file that its authors did not think of
+        raise DamagedError(
+            f"{name} cannot read it: {type(error).__name__}: {error}",
+            hint="open it in a viewer and save it again",
+        ) from error
+
+
+def _no_text(raw: RawPdf, *, tried: bool) -> ReadError:
     states = [page.state for page in raw.pages]
+    if set(states) == {"damaged"}:
+        return DamagedError(
+            f"none of its {len(states)} pages loads: it is truncated or damaged",
+            hint="copy or download it again",
+        )
     hint = f"text recognition (OCR) may read it: {INSTALL}"
     if tried:
         hint = "text recognition (OCR) found none either: check what it shows"
@@ -131,12 +169,21 @@ def _no_text(raw: RawPdf, *, tried: bool) -> NoTextError:
     return NoTextError(f"none of its {len(raw.pages)} pages has text: {counted(states)}", hint=hint)
 
 
-def _check_header(data: bytes) -> None:
+def _header(data: bytes) -> int:
+    """Return where the PDF begins; 0 where readers find that themselves.
+
+    Raises:
+        EmptyFileError, NotPdfError: there is no header.
+    """
     if not data:
         raise EmptyFileError("the file has 0 bytes", hint="copy or download it again")
-    # Readers look for the mark within the first 1024 bytes.
-    if b"%PDF-" in data[:1024]:
-        return
+    start = data.find(b"%PDF-")
+    if start < 0:
+        raise _no_header(data)
+    return start if start >= _HEADER_WITHIN else 0
+
+
+def _no_header(data: bytes) -> NotPdfError:
     start = data[:512].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if start.startswith((b"<!doctype", b"<html", b"<?xml", b"<head", b"<body")):
         what = "it is a web page (HTML), not a PDF"
@@ -146,4 +193,4 @@ def _check_header(data: bytes) -> None:
         what = "it is an image, not a PDF"
     else:
         what = "it does not begin like a PDF"
-    raise NotPdfError(what, hint="check what was saved under this name")
+    return NotPdfError(what, hint="check what was saved under this name")

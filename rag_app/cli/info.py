@@ -75,6 +75,7 @@ def _source(source: Any) -> dict[str, Any]:
         "pages_without_text": list(source.pages_without_text),
         "page_states": {state: list(pages) for state, pages in source.page_states.items()},
         "ocr_pages": {str(page): sure for page, sure in source.ocr_pages.items()},
+        "page_readers": {name: list(pages) for name, pages in source.page_readers.items()},
         "nodes": dict(source.nodes),
         "bytes": source.bytes,
         "reader": source.reader,

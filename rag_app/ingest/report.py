@@ -25,6 +25,8 @@ class FileReport:
         pages_without_text: their physical numbers.
         page_states: the same numbers by the reason: ``undecodable``, ``image``, ``empty``,
             ``form``, ``damaged``; ``unknown`` in an index of an earlier version.
+        page_readers: numbers of the pages that another reader than the first one read, by its
+            name.
         nodes: how many nodes the index holds of it.
         error: the message of its error (``""``: none).
         hint: how to correct that.
@@ -42,6 +44,7 @@ class FileReport:
     kind: str = ""
     page_states: Mapping[str, Sequence[int]] = field(default_factory=dict)
     ocr_pages: Mapping[int, float] = field(default_factory=dict)
+    page_readers: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON object of this file."""
@@ -52,6 +55,7 @@ class FileReport:
             "pages_without_text": list(self.pages_without_text),
             "page_states": {state: list(pages) for state, pages in self.page_states.items()},
             "ocr_pages": {str(page): sure for page, sure in self.ocr_pages.items()},
+            "page_readers": {name: list(pages) for name, pages in self.page_readers.items()},
             "nodes": self.nodes,
             "error": self.error or None,
             "hint": self.hint or None,

@@ -385,6 +385,7 @@ def _report(
         pages_without_text=source.pages_without_text,
         page_states=source.page_states,
         ocr_pages=source.ocr_pages,
+        page_readers=source.page_readers,
         nodes=sum(source.nodes.values()),
     )
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pipelines.errors import EncryptedError, RagError, StoreError, TooSlowError
 from pipelines.ocr import Ocr
+from pipelines.page_choice import PAGE_READERS
 from pipelines.page_states import PAGE_STATES
 from pipelines.protocol import (
     ProtocolError,
@@ -55,6 +56,12 @@ def test_pages_come_out_as_they_went_in():
     assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
 
 
+@pytest.mark.parametrize("name", ["", *PAGE_READERS])
+def test_a_page_keeps_the_name_of_its_reader(name):
+    answer = WorkerAnswer(RawPdf((PageText("1", "abc", read_by=name),), "", ""), "pypdf")
+    assert receive_answer(sent(b"".join(answer_bytes(answer))), LIMITS) == answer
+
+
 @pytest.mark.parametrize("state", PAGE_STATES)
 def test_a_page_keeps_its_state(state):
     answer = WorkerAnswer(RawPdf((PageText("1", "", state),), "", ""), "pypdf")
@@ -93,7 +100,7 @@ def test_a_task_keeps_all_but_shows_no_password():
     assert "geheim" not in repr(task)
 
 
-PAGE = struct.pack(">IIBB", 1, 3, 0, 255) + b"iabc"
+PAGE = struct.pack(">IIBBB", 1, 3, 0, 255, 0) + b"iabc"
 TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
 
 
@@ -111,13 +118,14 @@ TITLES = {"title": "", "largest": "", "read_by": "pypdf"}
         header(pages=True, **TITLES | {"read_by": "os"}),
         header(pages=1, **TITLES | {"title": "x" * 2000}),
         header(pages=1, **TITLES | {"largest": None}),
-        header(pages=1, **TITLES) + struct.pack(">IIBB", 2**32 - 1, 0, 0, 255),
-        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 2**32 - 1, 0, 255),
-        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 11, 0, 255) + b"a" * 11,
-        header(pages=3, **TITLES) + (struct.pack(">IIBB", 0, 10, 0, 255) + b"a" * 10) * 3,
-        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 2, 0, 255) + b"\xff\xfe",
-        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 0, len(PAGE_STATES), 255),
-        header(pages=1, **TITLES) + struct.pack(">IIBB", 0, 0, 0, 101),
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 2**32 - 1, 0, 0, 255, 0),
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 0, 2**32 - 1, 0, 255, 0),
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 0, 11, 0, 255, 0) + b"a" * 11,
+        header(pages=3, **TITLES) + (struct.pack(">IIBBB", 0, 10, 0, 255, 0) + b"a" * 10) * 3,
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 0, 2, 0, 255, 0) + b"\xff\xfe",
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 0, 0, len(PAGE_STATES), 255, 0),
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 0, 0, 0, 101, 0),
+        header(pages=1, **TITLES) + struct.pack(">IIBBB", 0, 0, 0, 255, len(PAGE_READERS) + 1),
         ocr_page_bytes(1, 4) + header(pages=1, **TITLES) + PAGE,
         ocr_page_bytes(2, 1) + header(pages=1, **TITLES) + PAGE,
         ocr_page_bytes(0, 1) + header(pages=1, **TITLES) + PAGE,
@@ -137,7 +145,7 @@ def test_an_error_of_another_tree_is_refused():
 
 
 def test_text_that_no_reader_of_ours_gives_is_cleaned():
-    page = struct.pack(">IIBB", 0, 4, 0, 255) + b"a\x00\x1bb"
+    page = struct.pack(">IIBBB", 0, 4, 0, 255, 0) + b"a\x00\x1bb"
     received = receive_answer(sent(header(pages=1, **TITLES) + page), LIMITS)
     assert received.raw.pages[0].text == "ab"
 

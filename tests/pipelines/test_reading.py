@@ -13,9 +13,18 @@ from pipelines.errors import (
 )
 from pipelines.readers import Limits
 from pipelines.reading import READERS, read_data
-from tests.support.page_states import pdf_of_every_state, without_unicode_map, xfa_placeholder
+from tests.support.hostile_pdfs import KINDS
+from tests.support.page_states import (
+    pdf_of_every_state,
+    with_a_damaged_page,
+    without_unicode_map,
+    xfa_placeholder,
+)
 from tests.support.pdfs import make_pdf
+from tests.support.vertical_pdfs import vertical_pdf
 
+PLAIN = b"BT /F1 12 Tf 72 700 Td (The valve opens at 4.2 bar.) Tj ET"
+page_tree_cycle = KINDS["page tree cycle"]
 readers = pytest.mark.parametrize("reader", READERS)
 
 
@@ -146,3 +155,76 @@ def test_the_placeholder_of_an_xfa_form_is_no_text(reader):
 def test_a_file_of_codes_is_refused_as_undecodable(reader):
     with pytest.raises(NoTextError, match="1 characters that cannot be decoded"):
         read_data(without_unicode_map(), reader, (), Limits())
+
+
+def test_bytes_before_the_header_of_a_file_do_no_harm(tmp_path):
+    data = make_pdf(tmp_path / "a.pdf", ["Net sales grew."]).read_bytes()
+    for before in (b"\0" * 1019, b"\0" * 1020, b"From: ada\r\n" * 500):
+        raw, read_by = read_data(before + data, "pypdfium2", (), Limits())
+        assert (texts(raw), read_by) == (["Net sales grew."], "pypdfium2")
+
+
+def test_a_web_page_that_shows_a_header_of_a_pdf_is_a_web_page():
+    page = b"<!doctype html>" + b" " * 2000 + b"<pre>%PDF-1.7</pre>"
+    with pytest.raises(NotPdfError, match="HTML"):
+        read_data(page, "pypdfium2", (), Limits())
+
+
+@readers
+def test_a_file_that_is_cut_off_at_its_end_is_read(tmp_path, reader):
+    data = make_pdf(tmp_path / "a.pdf", ["Net sales grew.", "Prices fell."]).read_bytes()
+    assert data.count(b"endobj") > 5
+    for end in (data.rindex(b"startxref"), data.rindex(b"%%EOF"), data.rindex(b"xref\n0 ") + 9):
+        raw, _ = read_data(data[:end], reader, (), Limits())
+        assert texts(raw) == ["Net sales grew.", "Prices fell."]
+
+
+@readers
+def test_a_file_that_may_lack_objects_is_damaged(tmp_path, reader):
+    data = make_pdf(tmp_path / "a.pdf", ["Net sales grew.", "Prices fell."]).read_bytes()
+    with pytest.raises(DamagedError):
+        read_data(data[: data.rindex(b"endobj") + 6], reader, (), Limits())
+
+
+def test_the_guess_of_a_title_costs_no_file():
+    raw, _ = read_data(with_a_damaged_page(first=True), "pypdfium2", (), Limits())
+    assert [page.state for page in raw.pages] == ["damaged", "text", "text"]
+    assert raw.largest == ""
+
+
+def test_codes_of_glyphs_are_no_title():
+    raw, _ = read_data(vertical_pdf(["あいう"], more_pages=[PLAIN]), "pypdf", (), Limits())
+    assert raw.largest == ""
+
+
+@readers
+def test_what_a_library_raises_is_an_error_of_ours_with_its_reason(tmp_path, monkeypatch, reader):
+    def surprised(data, password, limits):
+        raise UnicodeError("no such code")
+
+    data = make_pdf(tmp_path / "a.pdf", ["Net sales grew."]).read_bytes()
+    monkeypatch.setattr("pipelines.reading.READERS", READERS | {reader: surprised})
+    raw, read_by = read_data(data, reader, (), Limits())
+    assert (texts(raw), read_by != reader) == (["Net sales grew."], True)
+    monkeypatch.setattr("pipelines.reading.READERS", dict.fromkeys(READERS, surprised))
+    with pytest.raises(DamagedError, match=f"{reader} cannot read it: UnicodeError: no such code"):
+        read_data(data, reader, (), Limits())
+
+
+def test_the_reason_is_not_that_of_the_file_before(tmp_path):
+    locked = make_pdf(tmp_path / "locked.pdf", ["Net sales grew."], password="secret")
+    with pytest.raises(EncryptedError):
+        read(locked)
+    for data in (b"%PDF-1.7\n" + b"\0" * 500, page_tree_cycle()):
+        with pytest.raises(DamagedError) as raised:
+            read_data(data, "pypdfium2", (), Limits())
+        assert "password" not in str(raised.value)
+
+
+def test_a_locked_file_that_one_reader_calls_damaged_is_locked(tmp_path, monkeypatch):
+    def broken(data, password, limits):
+        raise DamagedError("it is damaged")
+
+    monkeypatch.setattr("pipelines.reading.READERS", READERS | {"pypdfium2": broken})
+    with pytest.raises(EncryptedError, match="needs a password"):
+        read(make_pdf(tmp_path / "locked.pdf", ["Net sales grew."], password="secret"))

@@ -31,9 +31,10 @@ def xfa_placeholder() -> bytes:
     return _pages(_WAIT, catalog=form)
 
 
-def with_a_damaged_page() -> bytes:
-    """Return three pages, the second of which is no page object."""
-    return _pages(_PLAIN, _PLAIN, _PLAIN).replace(_PAGE % 33, b"(x)".ljust(len(_PAGE % 33)))
+def with_a_damaged_page(*, first: bool = False) -> bytes:
+    """Return three pages, the second of which, or the first, is no page object."""
+    page = _PAGE % (31 if first else 33)
+    return _pages(_PLAIN, _PLAIN, _PLAIN).replace(page, b"(x)".ljust(len(page)))
 
 
 def _pages(*contents: bytes, catalog: bytes = b"") -> bytes:

@@ -89,6 +89,8 @@ class SourceInfo:
         pages_without_text: physical numbers of pages that hold no text.
         page_states: the same numbers by the reason (``pipelines.page_states``); ``unknown``
             in an index of an earlier version.
+        page_readers: numbers of the pages that another reader than the first one read, by its
+            name (``pipelines.page_choice``).
         nodes: how many nodes it has of each kind.
         bytes: size of what was read.
         reader: fingerprint of the reader that derived the text.
@@ -119,6 +121,7 @@ class SourceInfo:
     page_states: Mapping[str, Sequence[int]] = field(default_factory=dict)
     ocr_engine: str = ""
     ocr_pages: Mapping[int, float] = field(default_factory=dict)
+    page_readers: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 class Selection(Protocol):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BLOCK_CHARS = 2000  # of a slice of derived text: a few of them fill a database page
 # Keys of a Document that reading it added; the others are the user's.
-READ_KEYS = frozenset({"read_by", "own_title", "page_states", "ocr_pages"})
+READ_KEYS = frozenset({"read_by", "own_title", "page_states", "page_readers", "ocr_pages"})
 # Keys of a Document that have columns of their own, or belong to a name.
 DOCUMENT_KEYS = frozenset({"file_name", "file_path", "title", "content_hash", "reader", "page_map"})
 # Keys of a node that belong to the present name of its file, never to the node.

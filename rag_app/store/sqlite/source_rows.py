@@ -6,6 +6,7 @@ import json
 import sqlite3
 
 from pipelines.ocr import stored_ocr
+from pipelines.page_choice import stored_readers
 from pipelines.page_states import stored_states
 from rag_app.store.protocol import SourceInfo
 from rag_app.store.sqlite.codec import user_metadata
@@ -52,4 +53,5 @@ def _source(row: tuple[object, ...], names: list[str]) -> SourceInfo:
         page_states=stored_states(own.get("page_states"), without_text),
         ocr_engine=engine,
         ocr_pages=ocr_pages,
+        page_readers=stored_readers(own.get("page_readers"), int(str(pages))),
     )

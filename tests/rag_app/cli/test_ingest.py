@@ -37,6 +37,7 @@ def test_json_is_the_report_and_nothing_else(rag, pdfs):
         "pages_without_text": [],
         "page_states": {},
         "ocr_pages": {},
+        "page_readers": {},
         "error": None,
         "hint": None,
     }

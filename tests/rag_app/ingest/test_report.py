@@ -37,7 +37,7 @@ def test_the_json_of_a_file_has_null_for_no_error():
     found = json.loads(json.dumps(report(ADDED, FAILED, skipped={".docx": 1}).to_dict()))
     assert found["files"][0] == {
         **{"file": "a.pdf", "status": "added", "pages": 2, "pages_without_text": [2]},
-        **{"page_states": {"image": [2]}, "ocr_pages": {}},
+        **{"page_states": {"image": [2]}, "ocr_pages": {}, "page_readers": {}},
         **{"nodes": 5, "error": None, "hint": None},
     }
     assert (found["files"][1]["error"], found["files"][1]["hint"]) == (FAILED.error, FAILED.hint)

@@ -621,6 +621,7 @@ def test_the_report_is_the_json_of_the_design(
         "pages_without_text": [],
         "page_states": {},
         "ocr_pages": {},
+        "page_readers": {},
         "nodes": 3,
         "error": None,
         "hint": None,
