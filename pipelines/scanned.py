@@ -87,9 +87,7 @@ def _read(
         found = recognised(shown, engine, seconds, language)
     finally:
         shown.close()
-    if found is None:
-        return page, language
-    if readable(found.text) < MIN_GAIN_OVER_STAMP * readable(page.text):
+    if found is None or readable(found.text) < MIN_GAIN_OVER_STAMP * readable(page.text):
         # A picture with a caption: its text is all that it says.
-        return replace(page, state="text"), language
+        return (replace(page, state="text") if page.text.strip() else page), language
     return PageText(page.label, found.text, "ocr", found.confidence), found.language

@@ -53,10 +53,11 @@ def test_a_scan_with_a_stamp_of_text_is_read_in_full(text):
     assert [(page.state, page.text) for page in pages] == [("ocr", "\n".join(LINES))]
 
 
-def test_a_picture_with_its_title_stays_as_it_is(text):
+@pytest.mark.parametrize("seen", [["Annual report of the whole group 2024"], []])
+def test_a_picture_with_its_title_stays_as_it_is(text, seen):
     """A cover is a photograph with a few words of text: OCR sees little else."""
     data = scan_of(text, stamp="Annual report of the whole group 2024")
-    pages, _ = read(data, FakeEngine({"eng": ["Annual report of the whole group 2024"]}))
+    pages, _ = read(data, FakeEngine({"eng": seen}))
     assert [(page.state, page.text.strip()) for page in pages] == [
         ("text", "Annual report of the whole group 2024")
     ]
