@@ -74,7 +74,7 @@ def read_data(
     reader: str,
     passwords: Sequence[str],
     limits: Limits,
-    recognise: Callable[[RawPdf], RawPdf] | None = None,
+    recognise: Callable[[RawPdf, bytes], RawPdf] | None = None,
 ) -> tuple[RawPdf, str]:
     """Return the pages of a PDF, and the name of the reader that could read it.
 
@@ -83,7 +83,8 @@ def read_data(
         reader: the one that is tried first.
         passwords: tried on an encrypted file, after the empty one.
         limits: beyond these the file is refused; memory and time are not limited here.
-        recognise: reads the pages that no reader could, by OCR; None: nothing does.
+        recognise: reads the pages of a file (its bytes) that no reader could, by OCR; None:
+            nothing does.
 
     Raises:
         ReadError: no reader could; its subclass says why.
@@ -110,7 +111,7 @@ def _read(
     data: bytes,
     passwords: Sequence[str],
     limits: Limits,
-    recognise: Callable[[RawPdf], RawPdf] | None,
+    recognise: Callable[[RawPdf, bytes], RawPdf] | None,
 ) -> RawPdf:
     """Return the pages of a file that one reader opens, with what others know more of them.
 
@@ -129,7 +130,7 @@ def _read(
         if raw.pages[0].state == "undecodable":
             raw = replace(raw, largest="")  # as little a title as the page is text
         raw = improved(raw, name, data, password, limits)
-        raw = raw if recognise is None else recognise(raw)
+        raw = raw if recognise is None else recognise(raw, data)
         if _has_text(raw):
             return raw
         raise _no_text(raw, tried=recognise is not None)

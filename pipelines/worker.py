@@ -129,9 +129,7 @@ def answered(
     """Return the pages of a file, or the error."""
     try:
         return WorkerAnswer(
-            *read_data(
-                data, task.reader, task.passwords, task.limits, _by_ocr(task, data, on_ocr_page)
-            )
+            *read_data(data, task.reader, task.passwords, task.limits, _by_ocr(task, on_ocr_page))
         )
     except RagError as error:
         return error
@@ -144,13 +142,13 @@ def answered(
         )
 
 
-def _by_ocr(task: Task, data: bytes, on_ocr_page: OnOcrPage) -> Callable[[RawPdf], RawPdf] | None:
+def _by_ocr(task: Task, on_ocr_page: OnOcrPage) -> Callable[[RawPdf, bytes], RawPdf] | None:
     """Return what reads the pages of a file that no reader could."""
     ocr = task.ocr
     if ocr is None:
         return None
 
-    def recognise(raw: RawPdf) -> RawPdf:
+    def recognise(raw: RawPdf, data: bytes) -> RawPdf:
         if not any(wants(page.state) for page in raw.pages):
             return raw
         # Imported here: few files need it, and a process that reads starts quickly.

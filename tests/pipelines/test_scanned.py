@@ -17,7 +17,7 @@ def read(data, engine=None, passwords=(), reader="pypdfium2", limits=None):
     told, limits = [], limits or Limits()
     engine = engine or FakeEngine({"eng": LINES})
 
-    def recognise(raw):
+    def recognise(raw, data):
         return read_scanned(data, passwords, raw, engine, limits, lambda *at: told.append(at))
 
     raw, _ = read_data(data, reader, passwords, limits, recognise)
@@ -101,3 +101,8 @@ def test_each_reading_gets_a_part_of_the_time_of_a_page():
     engine = FakeEngine({"eng": LINES})
     read(pdf_of_every_state(), engine, limits=Limits(seconds_per_ocr_page=40))
     assert engine.seconds == [10, 10]
+
+
+def test_a_scan_with_bytes_before_its_header_is_read(text):
+    pages, _ = read(b"From: scanner\r\n" * 100 + scan_of(text))
+    assert [page.state for page in pages] == ["ocr"]
