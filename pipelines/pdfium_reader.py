@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Any
 
+from pipelines.annotations import with_annotations
 from pipelines.cleaning import sanitise
 from pipelines.errors import DamagedError, EncryptedError
 from pipelines.page_states import (
@@ -95,13 +96,22 @@ def _opened(data: bytes, password: str | None) -> Any:
     import pypdfium2
 
     try:
-        return pypdfium2.PdfDocument(data, password=password)
+        return _with_forms(pypdfium2.PdfDocument(data, password=password))
     except pypdfium2.PdfiumError as error:
         failure = _opening_error(error, password)
         if isinstance(failure, DamagedError) and _is_cut_off(data):
             with suppress(pypdfium2.PdfiumError):
-                return pypdfium2.PdfDocument(with_an_end(data), password=password)
+                return _with_forms(pypdfium2.PdfDocument(with_an_end(data), password=password))
         raise failure from error
+
+
+def _with_forms(pdf: Any) -> Any:
+    """Make the values of form fields known; without them the file still has its text."""
+    import pypdfium2
+
+    with suppress(pypdfium2.PdfiumError):
+        pdf.init_forms()
+    return pdf
 
 
 def _is_cut_off(data: bytes) -> bool:
@@ -149,8 +159,20 @@ def _label(pdf: Any, index: int) -> str:
     return label or str(index + 1)
 
 
+def _loaded(pdf: Any, index: int) -> Any:
+    """Return a page, whose form is told nothing of it.
+
+    Else PDFium would draw each field, in a time that grows with the square of their number.
+    """
+    forms, pdf.formenv = pdf.formenv, None
+    try:
+        return pdf[index]
+    finally:
+        pdf.formenv = forms
+
+
 def _page(pdf: Any, index: int, label: str, *, is_placeholder: bool) -> PageText:
-    with closing(pdf[index]) as page:
+    with closing(_loaded(pdf, index)) as page:
         text, state = _page_text(page, is_placeholder=is_placeholder)
         return PageText(label, text, state, incomplete=_leaves_text_out(page, text))
 
@@ -169,6 +191,7 @@ def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
         return "", "undecodable"
     if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
         return "", "form"
+    text = with_annotations(page, text)
     if text.strip():
         return text, "scan" if is_scan(page, text) else "text"
     return "", "image" if _draws(page) else "empty"
@@ -278,7 +301,11 @@ def _largest(pdf: Any) -> str:
     import pypdfium2
 
     failure = pypdfium2.PdfiumError
-    with suppress(failure), closing(pdf[0]) as page, closing(page.get_textpage()) as textpage:
+    with (
+        suppress(failure),
+        closing(_loaded(pdf, 0)) as page,
+        closing(page.get_textpage()) as textpage,
+    ):
         return largest_type(_sized_characters(textpage))
     return ""
 
