@@ -18,7 +18,7 @@ MAX_STAMP_CHARACTERS = 250  # of text on a scan: a stamp, a page number, a notic
 MIN_SCAN_SHARE = 0.5  # of a page, that one image covers
 MAX_OBJECTS = 2000  # that are looked at on one page
 _MAX_DEPTH = 4  # of forms in forms
-_WHITE = (255, 255, 255, 255)
+_WHITE = 255
 
 
 @dataclass(frozen=True)
@@ -63,13 +63,15 @@ class Picture:
         )
 
 
-def draw(page: Any, dpi: float, angle: float = 0.0) -> Picture | None:
+def draw(page: Any, dpi: float, angle: float = 0.0, ground: int = _WHITE) -> Picture | None:
     """Draw a page of pypdfium2; None: it is too small, or its images are too large.
 
     Args:
         page: the page.
         dpi: pixels per inch; fewer where the picture would have too many pixels.
         angle: by which the page is turned clockwise, in degrees.
+        ground: level of grey around a page that is turned, of 255; where it is not that of the
+            paper, its edges are taken for lines.
     """
     import pypdfium2
     import pypdfium2.raw as pdfium
@@ -85,7 +87,7 @@ def draw(page: Any, dpi: float, angle: float = 0.0) -> Picture | None:
         return None
     bitmap = pypdfium2.PdfBitmap.new_native(*size, pdfium.FPDFBitmap_Gray)
     try:
-        bitmap.fill_rect(_WHITE, 0, 0, *size)
+        bitmap.fill_rect((ground, ground, ground, 255), 0, 0, *size)
         across = (size[0] - scale * (cos * width - sin * height)) / 2
         down = (size[1] - scale * (sin * width + cos * height)) / 2
         matrix = pdfium.FS_MATRIX(scale * cos, scale * sin, -scale * sin, scale * cos, across, down)

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from pipelines.cleaning import sanitise
 from pipelines.layout import Box, PageLayout, Word
 from pipelines.pictures import Picture, draw
-from pipelines.scans import skew_of, smoothed
+from pipelines.scans import paper_of, skew_of, smoothed
 
 # Measured on scans: 300 dots per inch read worse than 200, and take longer.
 DPI = 200
@@ -24,7 +24,7 @@ MIN_WORD_CONFIDENCE = 0.25
 MIN_CHARACTERS = 8  # letters and digits: fewer are no text of a page
 # Japanese weights read English with a confidence that says little: they need some Japanese.
 _MIN_WIDE_SHARE = 0.2
-_WIDE_LANGUAGES = ("jpn", "chi", "kor")
+WIDE_LANGUAGES = ("jpn", "chi", "kor")
 # Between words of a line with Chinese or Japanese characters, as a share of its height.
 _MIN_WIDE_GAP, _MIN_LATIN_GAP = 0.9, 0.3
 _WIDE = re.compile("[\u3000-\u30ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff\uff00-\uffef]")
@@ -98,14 +98,18 @@ def recognised(
         return None
     languages = sorted(engine.languages, key=lambda language: language != first)
     lean = skew_of(sketch)
-    picture, found = draw(page, DPI, -lean.degrees), None
+    paper = paper_of(sketch)
+    picture, found = draw(page, DPI, -lean.degrees, paper), None
     if picture is not None and not lean.sideways:
         found = _read(picture, engine, languages[:1], seconds)
         languages = languages[1:]
     if picture is not None and not _is_certain(found):
         turned = engine.turned(picture)
         if turned:
-            picture, languages = draw(page, DPI, -lean.degrees - turned), list(engine.languages)
+            picture, languages = (
+                draw(page, DPI, -lean.degrees - turned, paper),
+                list(engine.languages),
+            )
         if picture is not None:
             found = _better(found, _read(picture, engine, languages, seconds))
     return found if found is not None and found.confidence >= MIN_CONFIDENCE else None
@@ -153,7 +157,7 @@ def _is_certain(found: RecognisedPage | None) -> bool:
     if found is None or found.confidence < MIN_CERTAIN:
         return False
     wide = len(_WIDE.findall(found.text))
-    needs_wide = found.language.startswith(_WIDE_LANGUAGES)
+    needs_wide = found.language.startswith(WIDE_LANGUAGES)
     return not needs_wide or wide >= _MIN_WIDE_SHARE * readable(found.text)
 
 

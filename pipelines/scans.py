@@ -63,6 +63,11 @@ def _sharpness(x: _Numbers, y: _Numbers, degrees: float) -> float:
     return float(np.square(np.diff(counts)).sum())
 
 
+def paper_of(picture: Picture) -> int:
+    """Return the level of grey of the paper: that of most pixels."""
+    return int(np.median(_grey(picture)))
+
+
 def smoothed(picture: Picture) -> Picture:
     """Return a picture whose pixels are averaged with their neighbours, by weights 1, 2, 1.
 

@@ -55,6 +55,12 @@ def test_a_rectangle_of_a_turned_picture_is_where_it_stands_on_the_page(text, an
     assert found.bottom >= want.bottom - 1
 
 
+def test_a_turned_page_lies_on_the_ground_that_is_given(text):
+    corner = draw(opened(text), 72, 10, 200).data[0]
+    assert corner == 200
+    assert draw(opened(text), 72, 10).data[0] == 255
+
+
 def test_a_picture_of_a_page_that_is_shown_turned_is_turned(text):
     shown = opened(text)
     shown.set_rotation(90)

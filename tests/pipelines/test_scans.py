@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from pipelines.pictures import Picture
-from pipelines.scans import skew_of, smoothed
+from pipelines.scans import paper_of, skew_of, smoothed
 from tests.support.pdfs import make_pdf
 from tests.support.scans import grey_of, picture_of, varied_lines
 
@@ -45,3 +45,7 @@ def test_noise_is_less_once_it_is_smoothed_and_lines_stay(page):
 def test_rows_longer_than_the_picture_are_cut_before_smoothing():
     padded = Picture((b"\x64\x64\x64\xff") * 3, 3, 3, 4, 72, 0.0, (3, 3))
     assert smoothed(padded).data == b"\x64" * 9
+
+
+def test_the_paper_of_a_faded_scan_is_grey(page):
+    assert paper_of(picture_of(page, noise=15)) == pytest.approx(0.8 * 255 + 20, abs=3)
