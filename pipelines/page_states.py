@@ -13,8 +13,11 @@ from typing import Literal, get_args
 # ``text``: it has text; ``ocr``: its text was read by OCR. ``scan``: it is a picture, and has
 # little more text than a stamp. Why it has none: ``undecodable``, too many of its glyphs have no
 # Unicode character; ``image``, pictures or drawings only; ``empty``, nothing is drawn;
-# ``form``, a placeholder of a dynamic XFA form; ``damaged``, the page does not load.
-PageState = Literal["text", "undecodable", "image", "empty", "form", "damaged", "ocr", "scan"]
+# ``form``, a placeholder of a dynamic XFA form; ``damaged``, the page does not load;
+# ``hidden``, it has text that nobody who looks at it sees.
+PageState = Literal[
+    "text", "undecodable", "image", "empty", "form", "damaged", "ocr", "scan", "hidden"
+]
 PAGE_STATES: tuple[PageState, ...] = get_args(PageState)
 READ_STATES: tuple[PageState, ...] = ("text", "ocr")
 # Of pages that an earlier version found without text.
@@ -138,6 +141,7 @@ _WORDS = {
     "form": "XFA form, its content is not in the page",
     "damaged": "does not load",
     "scan": "a scan with few words of text",
+    "hidden": "its text is not visible",
     UNKNOWN_STATE: "no text",
 }
 

@@ -22,6 +22,7 @@ from pipelines.page_states import (
     is_code,
     is_undecodable,
 )
+from pipelines.pdfium_arranging import arranged
 from pipelines.pictures import is_scan
 from pipelines.readers import (
     Limits,
@@ -186,15 +187,15 @@ def _is_dynamic_form(pdf: Any) -> bool:
 
 def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
     """Return the text of a page and its state."""
-    text, decoded = _decoded_text(page)
-    if not decoded:
-        return "", "undecodable"
+    text, state = _decoded_text(page)
+    if state == "undecodable":
+        return "", state
     if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
         return "", "form"
     text = with_annotations(page, text)
     if text.strip():
         return text, "scan" if is_scan(page, text) else "text"
-    return "", "image" if _draws(page) else "empty"
+    return "", "image" if _draws(page) else state
 
 
 def _leaves_text_out(page: Any, text: str) -> bool:
@@ -249,17 +250,22 @@ def _draws(page: Any) -> bool:
     )
 
 
-def _decoded_text(page: Any) -> tuple[str, bool]:
-    """Return the text of a page, and whether its glyphs stand for characters."""
+def _decoded_text(page: Any) -> tuple[str, PageState]:
+    """Return the text of a page as it is read, and what the page is as far as text tells."""
     textpage = page.get_textpage()
     try:
         text: str = textpage.get_text_range(errors="replace")
         if is_undecodable(text) or _is_code(textpage):
-            return "", False
+            return "", "undecodable"
+        if not text.strip():
+            return "", "empty"
         if _KANA_OR_HAN.search(text) and is_vertical(_glyphs(textpage, _SAMPLE_GLYPHS)):
             text = vertical_text(_glyphs(textpage))
+        else:
+            text = arranged(page, textpage, text)
         # U+FFFE stands for a hyphen at a line end, and swallows the line end.
-        return sanitise(text.replace("\ufffe", "-\n")), True
+        text = sanitise(text.replace("\ufffe", "-\n"))
+        return text, "text" if text.strip() else "hidden"
     finally:
         textpage.close()
 

@@ -24,7 +24,7 @@ class FileReport:
         pages: how many pages it has.
         pages_without_text: their physical numbers.
         page_states: the same numbers by the reason: ``undecodable``, ``image``, ``empty``,
-            ``form``, ``damaged``; ``unknown`` in an index of an earlier version.
+            ``form``, ``damaged``, ``hidden``; ``unknown`` in an index of an earlier version.
         page_readers: numbers of the pages that another reader than the first one read, by its
             name.
         nodes: how many nodes the index holds of it.

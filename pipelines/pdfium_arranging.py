@@ -1,0 +1,117 @@
+"""The text of a page as a person reads it, where PDFium's order of characters is another.
+
+Nearly all pages stay as PDFium returns them. To look at each character costs more than to
+read the page, so that cheap signs decide which pages are looked at.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any
+
+from pipelines.layout import Box
+from pipelines.letter_spacing import has_spaced_letters, with_joined_letters
+from pipelines.page_text import laid_out, without
+from pipelines.pdfium_glyphs import Frame, frame_of, placed_characters
+from pipelines.pdfium_visibility import hidden_characters, may_hide_text
+from pipelines.reading_order import MIN_SHARED_LINES, in_columns, most_shared
+
+# Of the long lines of a page: those that run across have two columns in them.
+_FIRST_LINES, _MIN_OF_FIRST = 3, 1
+_MORE_LINES, _MIN_OF_MORE = 12, MIN_SHARED_LINES
+_MIN_LONG_SHARE = 0.6  # of a line that a quarter of the lines exceed
+_MIN_LINE_CHARACTERS = 20
+_MIN_GUTTER = 0.9  # of the height of the tallest rectangle on a line
+_MIN_SIDE = 0.2  # of the width of a line, on each side of a gutter
+_MAX_RECTANGLES = 60
+_MIN_LETTERS_SHARE = 0.7  # of the characters of a line, blanks among them, that is no row
+
+
+def arranged(page: Any, textpage: Any, text: str) -> str:
+    """Return the text of a page as a person reads it; most often the text that was given.
+
+    Args:
+        page: of PDFium.
+        textpage: of it.
+        text: of it as PDFium gives it.
+    """
+    frame = frame_of(page)
+    hides = may_hide_text(textpage, frame, text)
+    if not (hides or has_spaced_letters(text) or _may_run_across(textpage, frame, text)):
+        return text
+    characters = placed_characters(textpage, frame, text)
+    if hides:
+        characters = without(characters, hidden_characters(page, textpage, frame, characters))
+    return with_joined_letters(*in_columns(*laid_out(characters, frame.size)))[0]
+
+
+def _may_run_across(textpage: Any, frame: Frame, text: str) -> bool:
+    """Tell whether lines of a page may run across two columns, from some of its long lines.
+
+    These have wide gaps at one place, and the lines of most pages have none.
+    """
+    lines = _long_lines(text)
+    if len(lines) < _MIN_OF_MORE:
+        return False
+    for count, least in ((_FIRST_LINES, _MIN_OF_FIRST), (_MORE_LINES, _MIN_OF_MORE)):
+        gaps = (
+            gap
+            for start, end in lines[:: max(1, len(lines) // count)]
+            if not _is_row(text[start:end])
+            for gap in _wide_gaps(textpage, frame, start, end - start)
+        )
+        if most_shared(gaps)[0] < least:
+            return False
+    return True
+
+
+def _long_lines(text: str) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for line in text.split("\n"):
+        spans.append((at, at + len(line)))
+        at += len(line) + 1
+    usual = sorted(end - start for start, end in spans)[3 * len(spans) // 4]
+    least = max(_MIN_LINE_CHARACTERS, _MIN_LONG_SHARE * usual)
+    return [(start, end) for start, end in spans if end - start >= least]
+
+
+def _is_row(line: str) -> bool:
+    return sum(map(str.isalpha, line)) < _MIN_LETTERS_SHARE * len(line)
+
+
+def _wide_gaps(
+    textpage: Any, frame: Frame, start: int, count: int
+) -> Iterator[tuple[float, float]]:
+    """Yield the gaps in some characters of a line that are as wide as one between columns.
+
+    PDFium joins neighbours to a rectangle that were drawn together, which columns are not.
+    """
+    boxes = _rectangles(textpage, frame, start, count)
+    if not boxes:
+        return
+    tallest = max(box.bottom - box.top for box in boxes)
+    least = _MIN_SIDE * (boxes[-1].right - boxes[0].left)
+    for before, after in pairwise(boxes):
+        is_wide = after.left - before.right >= _MIN_GUTTER * tallest
+        if is_wide and before.right - boxes[0].left > least < boxes[-1].right - after.left:
+            yield before.right, after.left
+
+
+def _rectangles(textpage: Any, frame: Frame, start: int, count: int) -> list[Box]:
+    """Return where runs of characters stand; nothing where each glyph is drawn for itself."""
+    import pypdfium2.raw as pdfium
+
+    found = pdfium.FPDFText_CountRects(textpage.raw, start, count)
+    if not 1 < found <= _MAX_RECTANGLES:
+        return []
+    edges = [ctypes.c_double() for _ in range(4)]
+    parts = [ctypes.byref(edge) for edge in edges]
+    left, top, right, bottom = edges
+    boxes: list[Box] = []
+    for index in range(found):
+        pdfium.FPDFText_GetRect(textpage.raw, index, *parts)
+        boxes.append(frame.shown(left.value, bottom.value, right.value, top.value))
+    return boxes

@@ -1,0 +1,106 @@
+"""Text that nobody sees, on real pages: it is left out, and what is seen stays."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipelines.pdfium_reader import read_with_pypdfium2
+from pipelines.readers import Limits
+from tests.support.drawn_pages import page, picture, unpainted
+
+SEEN, HIDDEN = "The fee is 50 dollars.", "The fee is 40 dollars."
+
+
+def read(draw, **options):
+    (only,) = read_with_pypdfium2(page(draw, **options), None, Limits()).pages
+    return only
+
+
+def white(canvas, x, y):
+    canvas.setFillGray(1)
+    canvas.drawString(x, y, HIDDEN)
+    canvas.setFillGray(0)
+
+
+def tiny(canvas):
+    canvas.setFont("Helvetica", 0.5)
+    canvas.drawString(72, 600, HIDDEN)
+    canvas.setFont("Helvetica", 11)
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [
+        lambda c: white(c, 72, 650),
+        lambda c: unpainted(c, 72, 650, HIDDEN),
+        lambda c: c.drawString(-3000, 700, HIDDEN),
+        lambda c: c.drawString(72, 900, HIDDEN),
+    ],
+    ids=["white on white", "unpainted", "left of the page", "above the page"],
+)
+def test_text_that_nobody_sees_is_left_out(hide):
+    def draw(canvas):
+        hide(canvas)
+        canvas.drawString(72, 700, SEEN)
+
+    assert read(draw).text == SEEN
+
+
+def test_text_outside_the_crop_box_is_left_out():
+    def draw(canvas):
+        canvas.drawString(72, 700, SEEN)
+        canvas.drawString(72, 100, HIDDEN)
+
+    assert read(draw, crop=(50, 300, 500, 800)).text == SEEN
+
+
+def test_type_of_less_than_a_point_is_left_out_of_a_page_that_hides_text():
+    def draw(canvas):
+        white(canvas, 72, 650)
+        tiny(canvas)
+        canvas.drawString(72, 700, SEEN)
+
+    assert read(draw).text == SEEN
+
+
+def test_recognised_text_behind_the_picture_of_a_scan_stays():
+    def draw(canvas):
+        picture(canvas, 0, 0, 595, 842)
+        unpainted(canvas, 72, 700, SEEN)
+
+    assert read(draw).text == SEEN
+
+
+def test_white_text_on_a_dark_ground_stays():
+    def draw(canvas):
+        canvas.rect(60, 640, 300, 30, fill=1)
+        canvas.setFillGray(1)
+        canvas.drawString(72, 650, "Year ended 31 March")
+        canvas.setFillGray(0)
+        canvas.drawString(72, 600, SEEN)
+
+    assert read(draw).text == f"Year ended 31 March\n{SEEN}"
+
+
+def test_a_page_whose_whole_text_is_hidden_says_so():
+    found = read(lambda c: unpainted(c, 72, 700, HIDDEN))
+    assert (found.text, found.state) == ("", "hidden")
+
+
+def test_a_picture_with_text_outside_the_page_only_is_an_image():
+    def draw(canvas):
+        picture(canvas, 0, 0, 595, 842)
+        canvas.drawString(72, 900, HIDDEN)
+
+    found = read(draw)
+    assert (found.text, found.state) == ("", "image")
+
+
+def test_a_huge_page_is_drawn_small():
+    def draw(canvas):
+        canvas.setPageSize((14_000, 14_000))
+        white(canvas, 72, 650)
+        canvas.setFont("Helvetica", 11)
+        canvas.drawString(72, 700, SEEN)
+
+    assert read(draw).text == SEEN
