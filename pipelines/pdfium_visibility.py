@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from pipelines.layout import Box
@@ -20,6 +21,7 @@ from pipelines.pictures import POINTS_PER_INCH, Picture, draw
 MIN_SHOWN_HEIGHT = 1.0  # points; smaller type is not read
 _FAR = 1e6  # points: beyond any page
 _MIN_CONTRAST = 24  # of 255 levels of grey, within the box of a character that is seen
+_MAX_PICTURES = 2000  # of a page, that unpainted text may stand on
 _DPI = 96  # pixels per inch, where a page is drawn to look at its pale text
 
 
@@ -74,7 +76,7 @@ def hidden_characters(
         elif paint.is_pale(part.numbers[0]):
             pale.append(part)
     if unpainted:
-        pictures = list(_pictures(page, frame))
+        pictures = list(islice(_pictures(page, frame), _MAX_PICTURES))
         hidden += (part for part in unpainted if not _is_on(part.box, pictures))
     if pale:
         hidden += _unseen(page, pale)
