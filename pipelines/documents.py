@@ -15,8 +15,8 @@ from pipelines.errors import NoTextError
 from pipelines.file_names import original, printable, storable
 from pipelines.isolated import Reading, passwords, read_file
 from pipelines.ocr import Ocr, wants
-from pipelines.page_choice import by_reader
 from pipelines.page_map import Page
+from pipelines.page_reader_names import by_reader
 from pipelines.page_states import grouped
 from pipelines.pages import join_pages
 from pipelines.readers import Limits, RawPdf, reader_fingerprint

@@ -8,24 +8,25 @@ again only where PDFium itself shows a sign that it gives too little.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
 
 from pipelines.errors import DamagedError, EncryptedError
+from pipelines.page_reader_names import PAGE_READER_NAMES, STAND_IN
 from pipelines.page_states import READ_STATES, PageState
 from pipelines.pdfium_reader import pages_with_pypdfium2
 from pipelines.pypdf_reader import pages_with_pypdf
 from pipelines.readers import Limits, PageReader, PageText, RawPdf, bounded
 from pipelines.stand_in_font import pages_with_stand_in_font
 
-STAND_IN = "pypdfium2 with a stand-in font"
-# In the order in which they are asked, the first reader of the file left out.
-PAGE_READERS: Mapping[str, PageReader] = {
-    "pypdfium2": pages_with_pypdfium2,
-    STAND_IN: pages_with_stand_in_font,
-    "pypdf": pages_with_pypdf,
-}
+PAGE_READERS: Mapping[str, PageReader] = dict(
+    zip(
+        PAGE_READER_NAMES,
+        (pages_with_pypdfium2, pages_with_stand_in_font, pages_with_pypdf),
+        strict=True,
+    )
+)
 _ANOTHER_MAY_READ: tuple[PageState, ...] = ("undecodable", "damaged")
 # A state that says more of a page without text than another.
 _SAYS_MORE = {
@@ -115,25 +116,3 @@ def _take(
             misses += 1
         if misses >= MAX_PAGES_WITHOUT_GAIN or time.process_time() > until:
             return
-
-
-def by_reader(names: Iterable[str]) -> dict[str, list[int]]:
-    """Return the numbers of the pages that another reader than the first one read, from 1."""
-    found: dict[str, list[int]] = {}
-    for number, name in enumerate(names, start=1):
-        if name:
-            found.setdefault(name, []).append(number)
-    return found
-
-
-def stored_readers(value: object, pages: int) -> dict[str, tuple[int, ...]]:
-    """Return the same, as an index stores it; in a user's Document it may be anything."""
-    given = value if isinstance(value, Mapping) else {}
-    found = {}
-    for name in PAGE_READERS:
-        listed = given.get(name)
-        numbers = listed if isinstance(listed, (list, tuple)) else ()
-        known = {one for one in numbers if type(one) is int and 0 < one <= pages}
-        if known:
-            found[name] = tuple(sorted(known))
-    return found

@@ -9,13 +9,11 @@ from pipelines.errors import DamagedError, TooLargeError
 from pipelines.page_choice import (
     MAX_PAGES_WITHOUT_GAIN,
     PAGE_READERS,
-    STAND_IN,
     better,
-    by_reader,
     improved,
-    stored_readers,
     wants,
 )
+from pipelines.page_reader_names import STAND_IN
 from pipelines.readers import Limits, PageText, RawPdf
 from pipelines.reading import READERS, read_data
 from tests.support.page_states import with_a_damaged_page
@@ -136,15 +134,3 @@ def test_pages_of_a_file_without_text_are_asked_for_where_something_is_drawn_or_
 )
 def test_a_page_is_taken_from_another_reader_where_it_says_more(found, page, kept):
     assert better(found, page) is kept
-
-
-def test_pages_of_other_readers_are_numbered_from_1():
-    assert by_reader(["", "pypdf", "", "pypdf"]) == {"pypdf": [2, 4]}
-
-
-@pytest.mark.parametrize(
-    "value", [None, [1], {"pypdf": 1}, {"pypdf": ["1", True, 0, 4]}, {"x": [1]}]
-)
-def test_what_is_no_page_of_a_reader_is_left_out(value):
-    assert stored_readers(value, 3) == {}
-    assert stored_readers({"pypdf": [3, 1]}, 3) == {"pypdf": (1, 3)}

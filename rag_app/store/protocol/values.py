@@ -90,7 +90,7 @@ class SourceInfo:
         page_states: the same numbers by the reason (``pipelines.page_states``); ``unknown``
             in an index of an earlier version.
         page_readers: numbers of the pages that another reader than the first one read, by its
-            name (``pipelines.page_choice``).
+            name (``pipelines.page_reader_names``).
         nodes: how many nodes it has of each kind.
         bytes: size of what was read.
         reader: fingerprint of the reader that derived the text.

@@ -6,7 +6,7 @@ import json
 import sqlite3
 
 from pipelines.ocr import stored_ocr
-from pipelines.page_choice import stored_readers
+from pipelines.page_reader_names import stored_readers
 from pipelines.page_states import stored_states
 from rag_app.store.protocol import SourceInfo
 from rag_app.store.sqlite.codec import user_metadata
