@@ -67,8 +67,8 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
 def _index_class() -> type[Index]:
     """Import LlamaIndex without garbage collection, and exclude its objects from later ones.
 
-    Collecting takes 8 % of the time of a first question (24 interleaved pairs on the
-    sample PDFs).
+    Collecting takes 9 % of the processor time of a first question, 10 % by the clock
+    (24 interleaved pairs on the sample PDFs, ``python -m benchmarks.exit``).
     """
     gc.disable()
     try:
