@@ -25,7 +25,7 @@ from typing import Any
 from benchmarks.datasets import DataMissingError, data_root
 from pipelines.errors import RagError
 from pipelines.isolated import Reading, read_file
-from pipelines.page_choice import by_reader
+from pipelines.page_reader_names import by_reader
 from pipelines.page_states import PAGE_STATES
 from pipelines.readers import Limits, RawPdf
 from pipelines.reading import DEFAULT_READER, READERS, read_data
