@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from rag_app.cli import options, show
-from rag_app.cli.given import check_quoted, is_folder, pdfs_of, question_of
+from rag_app.cli.given import check_source, check_words, is_file, is_folder, pdfs_of, question_of
 from rag_app.cli.groups import OutputOptions, SearchOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, REFUSED, Leftover, Session, UsageError, session
@@ -28,7 +27,6 @@ EXAMPLES = examples(
     "rag ask --questions questions.txt --index reports --out answers.jsonl",
 )
 _WORKERS = 4
-_FILES_FIRST = 'the question comes before the files: rag ask "…" FILE.pdf'
 
 
 @dataclass(frozen=True)
@@ -48,21 +46,11 @@ class _Asking:
     what: _What
     search: SearchOptions
 
-    @contextmanager
-    def source(self, current: Session) -> Iterator[Source]:
+    def source(self, current: Session) -> AbstractContextManager[Source]:
         """Open the index or the PDFs."""
-        from rag_app.cli.sources import indexes
+        from rag_app.cli.sources import pdfs_or_indexes
 
-        what = self.what
-        if not what.pdfs:
-            with indexes(what.indexes, current) as source:
-                yield source
-            return
-        # What reads PDFs is not imported for a question to an index.
-        from rag_app.cli.pdfs import pdfs
-
-        with pdfs(what.pdfs, current) as source:
-            yield source
+        return pdfs_or_indexes(self.what.pdfs, self.what.indexes, current)
 
     def engine(self, source: Source, *, streaming: bool) -> CitedQueryEngine:
         """Return the query engine."""
@@ -83,14 +71,7 @@ def ask(
             metavar="QUESTION", help="What you want to know; - is stdin.", show_default=False
         ),
     ] = None,
-    pdfs: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="PDF",
-            help="Ask these files, or the PDFs below a folder; what is read is cached.",
-            show_default=False,
-        ),
-    ] = None,
+    pdfs: options.Pdfs = None,
     *,
     search: SearchOptions,
     password: options.Password = None,
@@ -152,10 +133,8 @@ def _what(
             raise UsageError("give a question, or a file of them with --questions, not both")
         given = [question, *files] if question is not None else files
         return _What(None, questions, pdfs_of(given), tuple(index or ()))
-    if question is not None and question.lower().endswith(".pdf") and _is_file(question):
-        raise UsageError(_FILES_FIRST)
     if question is not None:
-        check_quoted("ask", [question, *files])
+        check_words("ask", [question, *files])
     return _What(question_of(question), None, pdfs_of(files), tuple(index or ()))
 
 
@@ -174,12 +153,7 @@ def _check_together(
         )
     if what.question is not None and not what.question.strip():
         raise UsageError("the question is empty")
-    if what.question is not None and not what.pdfs and _is_path(what.question):
-        raise UsageError(_FILES_FIRST)
-    if password is not None and not what.pdfs:
-        raise UsageError("--password opens PDFs: name them after the question")
-    if what.pdfs and what.indexes:
-        raise UsageError("give PDFs or --index, not both: an index has its own documents")
+    check_source(what.pdfs, what.indexes, password)
     if what.questions is None:
         for name, value in (("--out", out), ("--workers", workers)):
             if value is not None:
@@ -188,19 +162,8 @@ def _check_together(
         raise UsageError("--stream is for one answer as text, not for JSON")
 
 
-def _is_path(question: str) -> bool:
-    return _is_file(question) or (is_folder(Path(question)) and "/" in question)
-
-
 def _may_be_pdf(word: str) -> bool:
-    return word.lower().endswith(".pdf") or _is_file(word) or is_folder(Path(word))
-
-
-def _is_file(question: str) -> bool:
-    try:
-        return Path(question).is_file()
-    except (OSError, ValueError):  # too long for a name, or with a NUL: a question
-        return False
+    return word.lower().endswith(".pdf") or is_file(word) or is_folder(Path(word))
 
 
 def _streams(stream: bool | None, current: Session) -> bool:

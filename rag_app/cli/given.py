@@ -1,4 +1,4 @@
-"""The arguments of ``rag ask``: a question, or one on stdin, and files and folders."""
+"""The arguments of ``rag ask``, ``search`` and ``explain``: a question, files and folders."""
 
 from __future__ import annotations
 
@@ -83,6 +83,18 @@ def _files(path: Path) -> Iterator[Path]:
     yield from found
 
 
+def check_source(pdfs: Sequence[Path], indexes: Sequence[Path], password: str | None) -> None:
+    """Raise where PDFs, indexes and a password do not go together.
+
+    Raises:
+        UsageError: they do not.
+    """
+    if password is not None and not pdfs:
+        raise UsageError("--password opens PDFs: name them after the question")
+    if pdfs and indexes:
+        raise UsageError("give PDFs or --index, not both: an index has its own documents")
+
+
 def is_folder(path: Path) -> bool:
     """Tell whether a path is a folder; an impossible name is not."""
     try:
@@ -91,22 +103,41 @@ def is_folder(path: Path) -> bool:
         return False
 
 
-def check_quoted(command: str, words: Sequence[str]) -> None:
-    """Raise where the words of an unquoted question were taken for files.
+def is_file(word: str) -> bool:
+    """Tell whether a word is the path of a file; one too long for a name, or with a NUL, is not."""
+    try:
+        return Path(word).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def check_words(command: str, words: Sequence[str]) -> None:
+    """Raise where the first word is a file, or the next are words of an unquoted question.
 
     Raises:
-        UsageError: shows the quoted command line.
+        UsageError: shows the command line that was meant.
     """
-    if len(words) < 2 or len(words[0].split()) != 1:
+    first = words[0]
+    alone = len(words) == 1
+    if (first.lower().endswith(".pdf") or alone) and is_file(first):
+        raise UsageError(_files_first(command))
+    if alone and "/" in first and is_folder(Path(first)):
+        raise UsageError(_files_first(command))
+    if alone or len(first.split()) != 1:
         return
     last = len(words)
     while last > 1 and _may_be_file(words[last - 1]):
         last -= 1
     if last > 1:
-        raise UsageError(unquoted(command, words[:last], words[last:]))
+        raise UsageError(_unquoted(command, words[:last], words[last:]))
 
 
-def unquoted(command: str, words: Sequence[str], rest: Sequence[str]) -> str:
+def _files_first(command: str) -> str:
+    """Return the message about a file in the place of the question."""
+    return f'the question comes before the files: rag {command} "…" FILE.pdf'
+
+
+def _unquoted(command: str, words: Sequence[str], rest: Sequence[str]) -> str:
     """Return the message about a question that was not quoted."""
     question = " ".join(words).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
     line = " ".join([f'rag {command} "{question}"', *map(shlex.quote, rest)])

@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from itertools import takewhile
 from typing import Any
 
 import typer
 from typer.core import TyperCommand
 
-from rag_app.cli.given import unquoted
 from rag_app.cli.session import USAGE, UsageError
 
-_ONE_QUESTION = ("search", "explain")
 _DASHED = re.compile(r"-[^-=]*\s")  # -What is it? and no --option=of several words
 _FIRST, _LAST = "Arguments", "Output"
 _NO_BRACES = str.maketrans("", "", "{}")
@@ -24,14 +21,11 @@ class Command(TyperCommand):
     """A command whose help groups options by ``rich_help_panel``."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the words and options; for further words the error says to quote the question."""
+        """Read the words and options; the error says where a question that begins with - goes."""
         given = list(args)
         try:
             return super().parse_args(ctx, args)
-        except typer.TyperException as error:
-            words = list(takewhile(lambda word: not word.startswith("-"), given))
-            if len(words) > 1 and self.name in _ONE_QUESTION and "unexpected extra" in str(error):
-                raise UsageError(unquoted(str(self.name), words, given[len(words) :])) from None
+        except typer.TyperException:
             if question := next((word for word in given if _DASHED.match(word)), None):
                 raise UsageError(
                     f"an option begins with -; a question that does comes last, after --: "

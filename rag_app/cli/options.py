@@ -114,6 +114,14 @@ EmbedBaseUrl = Annotated[
     ),
 ]
 
+Pdfs = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="PDF",
+        help="Search these files, or the PDFs below a folder; what is read is cached.",
+        show_default=False,
+    ),
+]
 Password = Annotated[
     str | None,
     _option(

@@ -15,7 +15,7 @@ from rag_app.cli.sources import Source
 
 
 @contextmanager
-def pdfs(paths: Sequence[Path], current: Session) -> Iterator[Source]:
+def cached_pdfs(paths: Sequence[Path], current: Session) -> Iterator[Source]:
     """Open the cached index of these PDFs, made now where there is none.
 
     A file that cannot be read is named on stderr, and the others are asked.

@@ -64,6 +64,22 @@ def indexes(paths: Sequence[Path], current: Session) -> Iterator[Source]:
         yield source
 
 
+@contextmanager
+def pdfs_or_indexes(
+    pdfs: Sequence[Path], paths: Sequence[Path], current: Session
+) -> Iterator[Source]:
+    """Open PDFs where some are named, otherwise the indexes (:func:`indexes`)."""
+    if not pdfs:
+        with indexes(paths, current) as source:
+            yield source
+        return
+    # What reads PDFs is not imported for a question to an index.
+    from rag_app.cli.pdfs import cached_pdfs
+
+    with cached_pdfs(pdfs, current) as source:
+        yield source
+
+
 def _index_class() -> type[Index]:
     """Import LlamaIndex without garbage collection, and exclude its objects from later ones.
 

@@ -88,8 +88,8 @@ def test_questions_come_from_stdin(rag, index, stdin):
         ("ask What is the lead time", 'rag ask "What is the lead time"'),
         ("ask What is it valve.pdf b/c.pdf", 'rag ask "What is it" valve.pdf b/c.pdf'),
         ("search lead time", 'rag search "lead time"'),
-        ("search lead time -k 3", 'rag search "lead time" -k 3'),
-        ("explain 納期 は 何日 --json", 'rag explain "納期 は 何日" --json'),
+        ("search lead time valve.pdf -k 3", 'rag search "lead time" valve.pdf'),
+        ("explain 納期 は 何日 --json", 'rag explain "納期 は 何日"'),
         ("ask costs $5 \\n today", r'rag ask "costs \$5 \\n today"'),
     ],
 )

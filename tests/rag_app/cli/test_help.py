@@ -32,7 +32,7 @@ def test_examples_are_lines_of_their_own():
 @pytest.mark.parametrize(
     ("words", "advice"),
     [
-        (("search", "lead", "time", "-k", "3"), 'rag search "lead time" -k 3'),
+        (("search", "lead", "time", "-k", "3"), 'rag search "lead time"'),
         (("search", "-What is it?"), "rag search -- '-What is it?'"),
     ],
 )

@@ -14,7 +14,7 @@ import pytest
 
 from rag_app.cached.folders import IndexCache
 from rag_app.cli.output import Output
-from rag_app.cli.pdfs import pdfs as open_pdfs
+from rag_app.cli.pdfs import cached_pdfs as open_pdfs
 from rag_app.index import Index
 from rag_app.store.sqlite import merge as merging
 from tests.rag_app.cli.cached_pdfs import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ReadError
-from rag_app.cli.pdfs import pdfs as open_pdfs
+from rag_app.cli.pdfs import cached_pdfs as open_pdfs
 from tests.rag_app.cli.cached_pdfs import (
     ANSWER,
     CRANE_QUESTION,

@@ -30,6 +30,44 @@ def test_json_has_the_documented_shape(rag, index):
     assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.parametrize(
+    ("command", "rows", "key"),
+    [("search", "results", "node_id"), ("explain", "fused", "passage_id")],
+)
+def test_pdfs_are_searched_as_an_index_of_them_is(rag, index, two, command, rows, key):
+    words = (command, "lead time of the valve", "--json")
+    beside, by_index = rag(*words, *two), rag(*words)
+    assert (beside.code, by_index.code) == (0, 0)
+    found = [[row[key] for row in one.json[rows]] for one in (beside, by_index)]
+    assert found[0] == found[1] != []
+
+
+def test_a_pdf_that_cannot_be_read_is_named_and_the_others_are_searched(rag, two, place):
+    (place / "odd.pdf").write_bytes(b"no PDF")
+    done = rag("search", "lead time of the valve", *two, "odd.pdf", "--json")
+    assert done.code == 0
+    assert done.json["results"][0]["file"] == "valve.pdf"
+    assert [one["file"] for one in done.json["files_failed"]] == ["odd.pdf"]
+
+
+@pytest.mark.parametrize("command", ["search", "explain"])
+@pytest.mark.parametrize(
+    ("words", "advice"),
+    [
+        (("lead time", "pdfs/valve.pdf", "--index", "x"), "give PDFs or --index, not both"),
+        (("lead time", "--password", "p"), "--password opens PDFs"),
+        (("pdfs/valve.pdf", "lead time"), "the question comes before the files"),
+        ((" ", "pdfs/valve.pdf"), "the question is empty"),
+    ],
+)
+def test_pdfs_that_do_not_go_with_the_other_words_are_a_usage_error(
+    rag, two, command, words, advice
+):
+    done = rag(command, *words)
+    assert (done.code, done.out) == (2, "")
+    assert advice in done.err
+
+
 def test_text_names_place_and_what_matched(rag, index):
     done = rag("search", "lead time of the valve")
     assert done.code == 0
