@@ -167,6 +167,8 @@ def _no_text(raw: RawPdf, *, tried: bool) -> ReadError:
         hint = "print it to a PDF in the program that shows the form, and ingest that"
     elif set(states) == {"empty"}:
         hint = "its pages are empty: check what was saved under this name"
+    elif set(states) <= {"hidden", "empty"}:
+        hint = "it has text that is not painted or lies outside the page: save it so that it shows"
     return NoTextError(f"none of its {len(raw.pages)} pages has text: {counted(states)}", hint=hint)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pypdfium2
 import pytest
 
+from pipelines.errors import NoTextError
 from pipelines.pdfium_reader import read_with_pypdfium2
 from pipelines.readers import Limits
-from tests.support.drawn_pages import page, picture, unpainted
+from pipelines.reading import read_data
+from tests.support.drawn_pages import INVISIBLE, page, picture, unpainted
 
 SEEN, HIDDEN = "The fee is 50 dollars.", "The fee is 40 dollars."
 
@@ -85,6 +88,30 @@ def test_white_text_on_a_dark_ground_stays():
 def test_a_page_whose_whole_text_is_hidden_says_so():
     found = read(lambda c: unpainted(c, 72, 700, HIDDEN))
     assert (found.text, found.state) == ("", "hidden")
+
+
+def test_a_text_render_mode_holds_until_another_is_set():
+    """Also beyond the end of a text object: nothing of such a page is painted."""
+
+    def draw(canvas):
+        for line, mode in ((HIDDEN, INVISIBLE), (SEEN, None)):
+            drawn = canvas.beginText(72, 700)
+            if mode is not None:
+                drawn.setTextRenderMode(mode)
+            drawn.textOut(line)
+            canvas.drawText(drawn)
+
+    data = page(draw)
+    document = pypdfium2.PdfDocument(data)
+    assert set(document[0].render(grayscale=True).to_pil().tobytes()) == {255}
+    document.close()
+    assert read(draw).state == "hidden"
+
+
+def test_a_file_whose_whole_text_is_hidden_is_not_sent_to_ocr():
+    with pytest.raises(NoTextError, match="its text is not visible") as caught:
+        read_data(page(lambda c: unpainted(c, 72, 700, HIDDEN)), "pypdfium2", (), Limits())
+    assert "save it so that it shows" in caught.value.hint
 
 
 def test_a_picture_with_text_outside_the_page_only_is_an_image():
