@@ -28,7 +28,7 @@ from pipelines.isolated import Reading, read_file
 from pipelines.page_reader_names import by_reader
 from pipelines.page_states import PAGE_STATES
 from pipelines.readers import Limits, RawPdf
-from pipelines.reading import DEFAULT_READER, READERS, read_data
+from pipelines.reading import DEFAULT_READER, READERS, read_data, whole
 
 CHOSEN = "chosen for each page"
 # The passwords of the samples, which their authors publish.
@@ -67,7 +67,7 @@ def alone(name: str, path: Path) -> RawPdf | None:
     """Return the pages of a file by one reader; None: it cannot read it."""
     for password in (None, *PASSWORDS):
         try:
-            return READERS[name](path.read_bytes(), password, Limits())
+            return whole(READERS[name](path.read_bytes(), password, Limits()))
         except RagError:
             continue
     return None

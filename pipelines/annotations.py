@@ -30,31 +30,42 @@ _PLACE_IN_FORM = re.compile(r"\[\d{1,9}\]\Z")
 _NAME_OF_NOTHING = re.compile(r"(?i)(?:text|textfield|field|undefined|f\d*|c\d*)?[\W_\d]*\Z")
 
 
-def with_annotations(page: Any, text: str) -> str:
-    """Return a page's text with what was filled in and added, each on a line at its end.
+def added_to(page: Any) -> str:
+    """Return what was filled in and added to a page, each on a line.
 
     Args:
         page: as pypdfium2 has it; values of fields need the forms of its document.
-        text: what the page itself draws.
     """
     import pypdfium2.raw as pdfium
 
     if pdfium.FPDFPage_GetAnnotCount(page) < 1:
-        return text
-    drawn = _squeezed(text)
+        return ""
     lines: dict[str, None] = {}
     left = MAX_PAGE_CHARACTERS
-    for line in _lines(page):
-        known = _squeezed(line)
-        if not known or (len(known) >= _MIN_REPEATED_CHARACTERS and known in drawn):
-            continue
+    for line in filter(None, _lines(page)):
         left -= len(line)
         if left < 0:
             break
         lines[line] = None
-    if not lines:
+    return "\n".join(lines)
+
+
+def with_added(text: str, added: str) -> str:
+    """Return a page's text with what was added at its end, unless the page says it too.
+
+    Args:
+        text: what the page itself draws, or OCR sees on it.
+        added: by lines.
+    """
+    if not added:
         return text
-    return "\n\n".join(filter(None, (text.rstrip(), "\n".join(lines))))
+    drawn = _squeezed(text)
+    lines = [line for line in added.split("\n") if not _is_repeated(_squeezed(line), drawn)]
+    return "\n\n".join(filter(None, (text.rstrip(), "\n".join(lines)))) if lines else text
+
+
+def _is_repeated(line: str, drawn: str) -> bool:
+    return len(line) >= _MIN_REPEATED_CHARACTERS and line in drawn
 
 
 def _squeezed(text: str) -> str:

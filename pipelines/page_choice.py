@@ -15,7 +15,7 @@ from dataclasses import replace
 from pipelines.errors import DamagedError, EncryptedError
 from pipelines.page_reader_names import PAGE_READER_NAMES, STAND_IN
 from pipelines.page_states import READ_STATES, PageState
-from pipelines.pdfium_reader import pages_with_pypdfium2
+from pipelines.pdfium_reader import added_to_pages, pages_with_pypdfium2
 from pipelines.pypdf_reader import pages_with_pypdf
 from pipelines.readers import Limits, PageReader, PageText, RawPdf, bounded
 from pipelines.stand_in_font import pages_with_stand_in_font
@@ -32,6 +32,8 @@ _ANOTHER_MAY_READ: tuple[PageState, ...] = ("undecodable", "damaged")
 _SAYS_MORE = {
     ("empty", "damaged"), ("damaged", "image"), ("damaged", "undecodable"), ("damaged", "form"),
 }  # fmt: skip
+_WITHOUT_TEXT: tuple[PageState, ...] = ("image", "empty", "damaged", "hidden")
+_KNOWS_ADDED = "pypdfium2"  # the reader that tells what was filled in and added to pages
 MIN_GAIN = 1.05  # characters, as a multiple: one reader may write a ligature as two
 # A reader that gives nothing more on so many pages of a file is not asked again.
 MAX_PAGES_WITHOUT_GAIN = 8
@@ -83,7 +85,7 @@ def improved(raw: RawPdf, first: str, data: bytes, password: str | None, limits:
     for name, read in PAGE_READERS.items():
         if name == first:
             continue
-        has_text = any(page.text for page in pages)
+        has_text = any(page.says_something for page in pages)
         asked = [
             index for index, page in enumerate(pages) if wants(page, name, file_has_text=has_text)
         ]
@@ -93,6 +95,10 @@ def improved(raw: RawPdf, first: str, data: bytes, password: str | None, limits:
         found = read(data, password, asked, len(pages))
         with suppress(DamagedError, EncryptedError), closing(found):
             _take(pages, asked, found, name, until)
+    if first != _KNOWS_ADDED:
+        added = added_to_pages(data, password, len(pages))
+        with suppress(DamagedError, EncryptedError), closing(added):
+            _add(pages, added, until)
     if pages == list(raw.pages):
         return raw
     return replace(raw, pages=tuple(bounded(pages, len(pages), limits)))
@@ -109,10 +115,23 @@ def _take(
     misses = 0
     for index, page in zip(asked, found, strict=False):
         if better(page, pages[index]):
-            pages[index] = replace(page, label=pages[index].label, read_by=name)
+            before = pages[index]
+            added = before.added or page.added
+            pages[index] = replace(page, label=before.label, read_by=name, added=added)
             misses = 0
         else:
             pages[index] = replace(pages[index], incomplete=page.incomplete)
             misses += 1
         if misses >= MAX_PAGES_WITHOUT_GAIN or time.process_time() > until:
+            return
+
+
+def _add(pages: list[PageText], added: Iterator[str], until: float) -> None:
+    """Put to each page what was filled in and added to it."""
+    for index, lines in enumerate(added):
+        if lines:
+            page = pages[index]
+            state = "text" if page.state in _WITHOUT_TEXT else page.state
+            pages[index] = replace(page, added=lines, state=state)
+        if time.process_time() > until:
             return

@@ -22,6 +22,8 @@ PAGE_STATES: tuple[PageState, ...] = get_args(PageState)
 READ_STATES: tuple[PageState, ...] = ("text", "ocr")
 # Of pages that an earlier version found without text.
 UNKNOWN_STATE = "unknown"
+# Their own content was not read, and yet they may have text: a stamp, what was filled in.
+_MAY_HAVE_TEXT: tuple[PageState, ...] = ("scan", "undecodable", "form")
 
 # A page with a larger share of visible characters that stand for nothing has no text.
 MIN_UNDECODABLE_SHARE = 0.3
@@ -116,7 +118,7 @@ def stored_states(value: object, blank: Sequence[int]) -> dict[str, tuple[int, .
         pages = given.get(state)
         listed = pages if isinstance(pages, (list, tuple)) else ()
         numbers = {page for page in listed if type(page) is int}
-        known = numbers if state == "scan" else left & numbers
+        known = numbers if state in _MAY_HAVE_TEXT else left & numbers
         if known:
             found[state] = tuple(sorted(known))
             left -= known

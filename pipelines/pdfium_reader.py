@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, suppress
 from typing import Any
 
-from pipelines.annotations import with_annotations
+from pipelines.annotations import added_to
 from pipelines.cleaning import sanitise
 from pipelines.errors import DamagedError, EncryptedError
 from pipelines.page_states import (
@@ -89,6 +89,33 @@ def pages_with_pypdfium2(
                     yield _page(pdf, index, "", is_placeholder=is_placeholder)
                 except pypdfium2.PdfiumError:
                     yield PageText("", "", _DAMAGED)
+        finally:
+            pdf.close()
+
+
+def added_to_pages(data: bytes, password: str | None, total: int) -> Generator[str]:
+    """Yield what was filled in and added to each page.
+
+    Args:
+        data: the file's bytes.
+        password: opens it.
+        total: pages that the reader of their text found.
+
+    Raises:
+        ReadError: PDFium cannot open it, or finds another number of pages.
+    """
+    import pypdfium2
+
+    with _one_at_a_time:
+        pdf = _opened(data, password)
+        try:
+            same_pages(len(pdf), total)
+            for index in range(total):
+                try:
+                    with closing(_loaded(pdf, index)) as page:
+                        yield added_to(page)
+                except pypdfium2.PdfiumError:
+                    yield ""
         finally:
             pdf.close()
 
@@ -175,7 +202,11 @@ def _loaded(pdf: Any, index: int) -> Any:
 def _page(pdf: Any, index: int, label: str, *, is_placeholder: bool) -> PageText:
     with closing(_loaded(pdf, index)) as page:
         text, state = _page_text(page, is_placeholder=is_placeholder)
-        return PageText(label, text, state, incomplete=_leaves_text_out(page, text))
+        added = added_to(page)
+        if state not in ("undecodable", "form") and (text + added).strip():
+            state = "scan" if is_scan(page, text + added) else "text"
+        incomplete = _leaves_text_out(page, text)
+        return PageText(label, text, state, incomplete=incomplete, added=added)
 
 
 def _is_dynamic_form(pdf: Any) -> bool:
@@ -192,9 +223,8 @@ def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
         return "", state
     if is_placeholder and len(text) <= MAX_PLACEHOLDER_CHARACTERS:
         return "", "form"
-    text = with_annotations(page, text)
     if text.strip():
-        return text, "scan" if is_scan(page, text) else "text"
+        return text, "text"
     return "", "image" if _draws(page) else state
 
 

@@ -13,7 +13,7 @@ from pipelines.page_states import PageState
 
 # Raise it when the text that we derive of the same file changes: ids, and whether a
 # file counts as unchanged, depend on it.
-DERIVATION = 6
+DERIVATION = 7
 MAX_TITLE_CHARACTERS = 1000  # 160 of them are shown
 MAX_LABEL_CHARACTERS = 100
 
@@ -24,11 +24,12 @@ class PageText:
 
     Attributes:
         label: the printed label.
-        text: sanitised only; ``""`` where the state is not ``text``.
+        text: sanitised only; ``""`` where the page itself has none that can be read.
         state: whether it has text, and if not, why.
         confidence: how sure OCR is of the text, 0 to 1; ``None``: it did not read it.
         incomplete: whether the reader saw text on it that it cannot give.
         read_by: name of the page reader whose text it is; ``""``: the first one's.
+        added: what was filled in and added to the page, by lines; ``whole`` puts it to the text.
     """
 
     label: str
@@ -37,6 +38,12 @@ class PageText:
     confidence: float | None = None
     incomplete: bool = False
     read_by: str = ""
+    added: str = ""
+
+    @property
+    def says_something(self) -> bool:
+        """Whether any text is on the page, its own or added."""
+        return not (self.text + self.added).isspace() and bool(self.text or self.added)
 
 
 @dataclass(frozen=True)
@@ -188,10 +195,11 @@ def bounded(pages: Iterable[PageText], total: int, limits: Limits) -> Iterator[P
         raise TooLargeError(f"it claims {total} pages", hint=f"the limit is {limits.pages}")
     characters = 0
     for number, page in enumerate(pages, start=1):
-        characters += len(page.text)
-        if len(page.text) > limits.page_characters or characters > limits.characters:
+        own = len(page.text) + len(page.added)
+        characters += own
+        if own > limits.page_characters or characters > limits.characters:
             raise TooLargeError(
-                f"page {number} unfolds into {len(page.text)} characters, {characters} so far",
+                f"page {number} unfolds into {own} characters, {characters} so far",
                 hint=f"the limits are {limits.page_characters} and {limits.characters}",
             )
         yield page

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pipelines.annotations import with_added
 from pipelines.errors import (
     DamagedError,
     EmptyFileError,
@@ -130,11 +131,22 @@ def _read(
         if raw.pages[0].state == "undecodable":
             raw = replace(raw, largest="")  # as little a title as the page is text
         raw = improved(raw, name, data, password, limits)
-        raw = raw if recognise is None else recognise(raw, data)
+        raw = whole(raw if recognise is None else recognise(raw, data))
         if _has_text(raw):
             return raw
         raise _no_text(raw, tried=recognise is not None)
     raise refused
+
+
+def whole(raw: RawPdf) -> RawPdf:
+    """Return pages whose text has at its end what was filled in and added to them."""
+    if not any(page.added for page in raw.pages):
+        return raw
+    pages = (
+        replace(page, text=with_added(page.text, page.added), added="") if page.added else page
+        for page in raw.pages
+    )
+    return replace(raw, pages=tuple(pages))
 
 
 def _has_text(raw: RawPdf) -> bool:

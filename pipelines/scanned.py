@@ -89,5 +89,6 @@ def _read(
         shown.close()
     if found is None or readable(found.text) < MIN_GAIN_OVER_STAMP * readable(page.text):
         # A picture with a caption: its text is all that it says.
-        return (replace(page, state="text") if page.text.strip() else page), language
-    return PageText(page.label, found.text, "ocr", found.confidence), found.language
+        return (replace(page, state="text") if page.says_something else page), language
+    read = PageText(page.label, found.text, "ocr", found.confidence, added=page.added)
+    return read, found.language

@@ -4,15 +4,16 @@ import pytest
 
 from pipelines import annotations
 from pipelines.annotations import MAX_VALUE_CHARACTERS
+from pipelines.errors import TooLargeError
 from pipelines.readers import Limits
-from pipelines.reading import read_data
+from pipelines.reading import READERS, read_data
 from tests.support.forms import field, pdf_with
 
 LINE = "A plain line of text."
 
 
-def page_of(given, **more):
-    raw, _ = read_data(pdf_with(given, **more), "pypdfium2", (), Limits())
+def page_of(given, reader="pypdfium2", **more):
+    raw, _ = read_data(pdf_with(given, **more), reader, (), Limits())
     (page,) = raw.pages
     return page
 
@@ -100,6 +101,24 @@ def test_a_field_at_two_places_is_said_once():
 def test_a_page_of_values_alone_has_text():
     page = page_of([field(b"Tx", b"name", b"/V(Ada)")], content=b"")
     assert (page.text, page.state) == ("name: Ada", "text")
+
+
+@pytest.mark.parametrize("reader", READERS)
+@pytest.mark.parametrize(
+    ("content", "own"), [(b"BT /F1 12 Tf 72 700 Td (Plain text.) Tj ET", "Plain text."), (b"", "")]
+)
+def test_whatever_reads_the_page_its_values_are_part_of_it(reader, content, own):
+    page = page_of([field(b"Tx", b"name", b"/V(Ada)")], reader, content=content)
+    assert (page.text.split("\n"), page.state) == (
+        [*filter(None, (own,)), *([""] if own else []), "name: Ada"],
+        "text",
+    )
+
+
+def test_added_text_counts_towards_the_limits():
+    data = pdf_with([field(b"Tx", b"name", b"/V(Ada)")])
+    with pytest.raises(TooLargeError, match="page 1 unfolds into 30 characters"):
+        read_data(data, "pypdfium2", (), Limits(page_characters=29))
 
 
 def test_values_are_bounded(monkeypatch):

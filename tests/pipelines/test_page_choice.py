@@ -15,8 +15,9 @@ from pipelines.page_choice import (
 )
 from pipelines.page_reader_names import STAND_IN
 from pipelines.readers import Limits, PageText, RawPdf
-from pipelines.reading import READERS, read_data
-from tests.support.page_states import with_a_damaged_page
+from pipelines.reading import READERS, read_data, whole
+from tests.support.forms import field, pdf_with
+from tests.support.page_states import ODD, with_a_damaged_page, without_map
 from tests.support.vertical_pdfs import vertical_pdf
 
 COLUMNS = ["あいうえおかきくけこ", "さしすせそたちつてと"]
@@ -73,6 +74,30 @@ def test_a_page_that_another_reader_can_read_is_its(monkeypatch):
     asked_readers(monkeypatch, lambda name, index: PageText("", "Prices fell."))
     raw = improved(RawPdf((TEXT, UNDECODABLE), "", ""), "pypdfium2", b"", None, Limits())
     assert raw.pages == (TEXT, PageText("2", "Prices fell.", "text", read_by="pypdf"))
+
+
+def test_a_page_of_another_reader_keeps_what_was_added_to_it(monkeypatch):
+    asked_readers(monkeypatch, lambda name, index: PageText("", "Prices fell."))
+    filled = replace(UNDECODABLE, added="name: Ada")
+    raw = improved(RawPdf((TEXT, filled), "", ""), "pypdfium2", b"", None, Limits())
+    assert (raw.pages[1].text, raw.pages[1].added) == ("Prices fell.", "name: Ada")
+    assert whole(raw).pages[1].text == "Prices fell.\n\nname: Ada"
+
+
+def test_values_on_a_page_that_nothing_can_decode_are_read_and_the_page_is_told_of():
+    data = pdf_with([field(b"Tx", b"name", b"/V(Ada)")], content=ODD, more=without_map(3))
+    (page,) = read_data(data, "pypdfium2", (), Limits())[0].pages
+    assert (page.text, page.state) == ("name: Ada", "undecodable")
+
+
+def test_a_file_that_pdfium_does_not_open_keeps_its_text(monkeypatch):
+    def broken(data, password, total):
+        raise DamagedError("it is damaged")
+        yield
+
+    monkeypatch.setattr(page_choice, "added_to_pages", broken)
+    raw = RawPdf((TEXT,), "", "")
+    assert improved(raw, "pypdf", b"", None, Limits()) is raw
 
 
 def test_a_reader_that_gives_nothing_more_is_not_asked_for_ever(monkeypatch):

@@ -81,6 +81,11 @@ def test_a_page_that_ocr_read_is_none_of_those_that_were_not():
     assert grouped(["ocr", "text", "scan", "image"]) == {"image": [4], "scan": [3]}
 
 
+def test_a_page_whose_own_content_was_not_read_is_kept_although_values_were_filled_in():
+    found = stored_states({"undecodable": [1], "form": [2], "empty": [3]}, [])
+    assert found == {"undecodable": (1,), "form": (2,)}
+
+
 def test_a_scan_with_a_stamp_is_kept_although_it_has_text():
     assert stored_states({"scan": [1, "x"], "image": [2, 3]}, [2]) == {"image": (2,), "scan": (1,)}
     assert described({"scan": (1,)}) == "page 1 (a scan with few words of text)"

@@ -5,6 +5,7 @@ import pytest
 from pipelines.readers import Limits
 from pipelines.reading import read_data
 from pipelines.scanned import read_scanned
+from tests.support.forms import pdf_with
 from tests.support.page_states import pdf_of_every_state
 from tests.support.pdfs import make_pdf
 from tests.support.scans import FakeEngine, scan_of
@@ -51,6 +52,27 @@ def test_a_scan_with_a_stamp_of_text_is_read_in_full(text):
     ]
     pages, _ = read(data)
     assert [(page.state, page.text) for page in pages] == [("ocr", "\n".join(LINES))]
+
+
+GREY_PICTURE = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q"
+NOTE = b"/Subtype/Text/Contents(Paid on 4 May by cheque 117.)"
+
+
+@pytest.mark.parametrize(
+    ("seen", "page"),
+    [
+        (LINES, ("ocr", "\n".join(LINES) + "\n\nPaid on 4 May by cheque 117.")),
+        (
+            [*LINES, "Paid on 4 May by cheque 117."],
+            ("ocr", "\n".join([*LINES, "Paid on 4 May by cheque 117."])),
+        ),
+        ([], ("text", "Paid on 4 May by cheque 117.")),
+    ],
+    ids=["beside the note", "the note too", "nothing"],
+)
+def test_a_note_on_a_scan_stays_beside_what_ocr_reads(seen, page):
+    (found,), _ = read(pdf_with([NOTE], content=GREY_PICTURE), FakeEngine({"eng": seen}))
+    assert (found.state, found.text) == page
 
 
 @pytest.mark.parametrize("seen", [["Annual report of the whole group 2024"], []])
