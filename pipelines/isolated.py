@@ -28,6 +28,7 @@ from typing import BinaryIO
 from pipelines.errors import (
     ConfigError,
     CrashError,
+    NoTextError,
     RagError,
     ReadError,
     TooLargeError,
@@ -166,7 +167,12 @@ def _named(
             # What its pictures did to OCR does not cost the file its text.
             _log.warning("%s: read without OCR: %s", printable(path.name), failure)
             file.seek(0)
-            return _read(file, reader, replace(reading, ocr=None), stopper, None)
+            try:
+                return _read(file, reader, replace(reading, ocr=None), stopper, None)
+            except NoTextError as error:
+                ended = failure.error
+                message = f"{error.message}; text recognition (OCR) ended: {ended.message}"
+                raise NoTextError(message, hint=ended.hint) from error
     except ReadError as error:
         named = f"{printable(path.name)}: {error.message}"
         raise type(error)(named, hint=error.hint) from error
@@ -196,6 +202,10 @@ class FileNotTaken(Exception):
 
 class _OcrFailure(Exception):
     """The process ended while it read pages by OCR; the message says why."""
+
+    def __init__(self, error: ReadError) -> None:
+        super().__init__(str(error))
+        self.error = error
 
 
 _REINSTALL = "the Python of this program must start and import pypdfium2: install it again"
@@ -299,7 +309,7 @@ class ReaderProcess:
 
         answer = self._received(task, began)
         if begun and isinstance(answer, CrashError | TooLargeError | TooSlowError):
-            raise _OcrFailure(str(answer))
+            raise _OcrFailure(answer)
         return answer
 
     def _received(self, task: Task, on_ocr_page: OnOcrPage) -> WorkerAnswer | RagError:

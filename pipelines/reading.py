@@ -174,7 +174,10 @@ def _no_text(raw: RawPdf, *, tried: bool) -> ReadError:
         )
     hint = f"text recognition (OCR) may read it: {INSTALL}"
     if tried:
-        hint = "text recognition (OCR) found none either: check what it shows"
+        hint = (
+            "text recognition (OCR) found none either in the time that it has: "
+            "check what it shows, or allow more: RAG_READ_SECONDS"
+        )
     if "form" in states:
         hint = "print it to a PDF in the program that shows the form, and ingest that"
     elif set(states) == {"empty"}:

@@ -85,6 +85,8 @@ def _read(
     try:
         seconds = limits.seconds_per_ocr_page / _READINGS_PER_PAGE
         found = recognised(shown, engine, seconds, language)
+    except RuntimeError:  # of the engine, which leaves the page as it was
+        found = None
     finally:
         shown.close()
     if found is None or readable(found.text) < MIN_GAIN_OVER_STAMP * readable(page.text):

@@ -22,6 +22,7 @@ _VARIABLES = {"thresholding_method": "2"}
 # With Tesseract's own .34 and .33, noise in wide tables is taken for text: words right on 20
 # pages of reports .965, .983 so. Characters of Japanese lose by it: .989, .975.
 _LATIN_VARIABLES = {"thresholding_kfactor": "0.45", "thresholding_window_size": "0.15"}
+_REPAIR = f"{INSTALL} --force-reinstall; or without OCR: --no-ocr"
 _MIN_DPI = 70  # below it Tesseract takes the picture for one of unknown resolution
 
 
@@ -32,12 +33,16 @@ class Tesseract:
         ocr: languages, and where their weights lie.
 
     Raises:
-        ConfigError: by each method, where weights cannot be loaded.
+        ConfigError: the engine does not load; by each method, where weights cannot be loaded.
     """
 
     def __init__(self, ocr: Ocr) -> None:
-        import tesserocr
-
+        try:
+            import tesserocr
+        except ImportError as error:
+            raise ConfigError(
+                f"the engine of text recognition does not load: {error}", hint=_REPAIR
+            ) from error
         self._names = tesserocr
         self._folder = ocr.folder
         self.languages = ocr.languages
@@ -77,7 +82,7 @@ class Tesseract:
             except RuntimeError as error:
                 raise ConfigError(
                     f"Tesseract cannot load its weights {language} from {self._folder}",
-                    hint=f"{INSTALL} --force-reinstall; or without OCR: --no-ocr",
+                    hint=_REPAIR,
                 ) from error
             own = {} if language.startswith(WIDE_LANGUAGES) else _LATIN_VARIABLES
             for name, value in (_VARIABLES | own).items():

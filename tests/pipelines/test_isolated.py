@@ -18,6 +18,7 @@ from pipelines.errors import (
     ConfigError,
     CrashError,
     EncryptedError,
+    NoTextError,
     ReadError,
     TooLargeError,
     TooSlowError,
@@ -188,6 +189,15 @@ def test_a_file_whose_scan_needs_too_much_memory_keeps_its_text(scanned, caplog)
     assert [page.state for page in pages] == ["text", "image"]
     assert pages[0].text == "A page of text."
     assert "scanned.pdf: read without OCR: it unfolds beyond the memory limit" in caplog.text
+
+
+def test_a_scan_that_ocr_cannot_finish_says_why_and_not_to_install_ocr(tmp_path):
+    close_idle()
+    path = tmp_path / "scan.pdf"
+    path.write_bytes(scan_of(make_pdf(tmp_path / "page.pdf", ["\n".join(varied_lines(12))])))
+    with pytest.raises(NoTextError, match=r"text recognition \(OCR\) ended: it unfolds") as caught:
+        read_file(path, reading=Reading(Limits(memory_mb=70), ocr=find_ocr("on")))
+    assert "RAG_READ_MEMORY_MB" in caught.value.hint
 
 
 def test_stopping_ends_what_is_being_read(tmp_path):

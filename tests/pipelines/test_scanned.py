@@ -54,6 +54,19 @@ def test_a_scan_with_a_stamp_of_text_is_read_in_full(text):
     assert [(page.state, page.text) for page in pages] == [("ocr", "\n".join(LINES))]
 
 
+def test_a_page_at_which_the_engine_fails_stays_and_the_others_are_read(tmp_path):
+    class Failing(FakeEngine):
+        def words(self, *picture):
+            if not self.shown:
+                self.shown.append(picture)
+                raise RuntimeError("Failed to recognize")
+            return super().words(*picture)
+
+    path = make_pdf(tmp_path / "x.pdf", ["One.", "", ""], scanned=[2, 3])
+    pages, _ = read(path.read_bytes(), Failing({"eng": LINES}))
+    assert [page.state for page in pages] == ["text", "image", "ocr"]
+
+
 GREY_PICTURE = b"q 612 0 0 792 0 0 cm BI /W 1 /H 1 /CS /G /BPC 8 ID \x80 EI Q"
 NOTE = b"/Subtype/Text/Contents(Paid on 4 May by cheque 117.)"
 

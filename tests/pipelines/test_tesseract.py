@@ -1,5 +1,6 @@
 """The real engine: lines of a noisy scan, and which way up it lies."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,10 @@ def test_weights_that_cannot_be_loaded_are_an_error_that_says_where(tmp_path, pa
     with pytest.raises(ConfigError, match=f"weights eng from {tmp_path}") as raised:
         Tesseract(Ocr(("eng",), str(tmp_path))).words(picture_of(page), "eng", 60)
     assert "--no-ocr" in raised.value.hint
+
+
+def test_an_engine_that_does_not_load_is_an_error_that_says_what_to_do(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tesserocr", None)
+    with pytest.raises(ConfigError, match=r"does not load: .*tesserocr") as caught:
+        Tesseract(Ocr(("eng",), "/none"))
+    assert "--force-reinstall; or without OCR: --no-ocr" in caught.value.hint
