@@ -7,7 +7,8 @@ from fractions import Fraction
 from itertools import combinations, permutations
 
 from rag_app.answer.written.dates import Date
-from rag_app.answer.written.quantities import Quantity, near
+from rag_app.answer.written.quantity import Quantity
+from rag_app.answer.written.same_quantity import near
 from rag_app.answer.written.units import MONTHS, PERCENT, SECONDS
 
 MAX_OPERANDS = 16

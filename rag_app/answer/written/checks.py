@@ -10,12 +10,15 @@ from collections.abc import Mapping, Sequence
 
 from rag_app.answer.citations import UNVERIFIED_QUOTE, CitationBook
 from rag_app.answer.response import AnswerSentence, CitedQuote, Support
-from rag_app.answer.written.comparison import Claim, ClaimCheck, SentPassage, compare
+from rag_app.answer.written.claim import Claim
+from rag_app.answer.written.comparison import compare
 from rag_app.answer.written.evidence_units import EvidenceUnit
+from rag_app.answer.written.findings import ClaimCheck
 from rag_app.answer.written.marks import MarkedSentence
 from rag_app.answer.written.names import tokens
-from rag_app.answer.written.quantities import prepared
+from rag_app.answer.written.numerals import prepared
 from rag_app.answer.written.segments import words_of
+from rag_app.answer.written.sent_passage import SentPassage
 from rag_app.answer.written.statements import plain
 
 NO_CITATION = "the model cites no passage here, and none was found that holds it"

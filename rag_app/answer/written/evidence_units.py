@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 
 from rag_app.answer.written.dates import Date, dates
 from rag_app.answer.written.names import Name, names
-from rag_app.answer.written.quantities import Quantity, prepared, quantities
+from rag_app.answer.written.numerals import prepared
+from rag_app.answer.written.quantities import quantities
+from rag_app.answer.written.quantity import Quantity
 from rag_app.answer.written.segments import Clause, segments_of, words_of
 from rag_app.answer.written.units import (
     NO_UNIT,

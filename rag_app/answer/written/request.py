@@ -15,9 +15,9 @@ from rag_app.answer.limits import TokenLimits
 from rag_app.answer.plan import Plan
 from rag_app.answer.prompts import Prompts, fill
 from rag_app.answer.response import ContextReport
-from rag_app.answer.written.comparison import SentPassage
 from rag_app.answer.written.context import Packed, pack
 from rag_app.answer.written.delimiters import delimited, label_of, new_delimiter
+from rag_app.answer.written.sent_passage import SentPassage
 from rag_app.models.llm.calls import model_name
 from rag_app.passages import Passage, Sentence
 

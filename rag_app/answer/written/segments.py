@@ -10,7 +10,8 @@ from pipelines.text import content_words
 from rag_app.answer.written import names as naming
 from rag_app.answer.written.dates import Date, dates
 from rag_app.answer.written.names import Name
-from rag_app.answer.written.quantities import Quantity, quantities
+from rag_app.answer.written.quantities import quantities
+from rag_app.answer.written.quantity import Quantity
 from rag_app.answer.written.wording import denies, directions, gains, without_directions
 
 _BOUNDARY = re.compile(

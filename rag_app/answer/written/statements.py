@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pipelines.text import content_words
 from rag_app.answer.support import subject_words
 from rag_app.answer.written.marks import MarkedSentence
-from rag_app.answer.written.quantities import prepared
+from rag_app.answer.written.numerals import prepared
 from rag_app.answer.written.segments import segments_of
 
 MAX_HEADING_WORDS = 8

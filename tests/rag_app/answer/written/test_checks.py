@@ -17,8 +17,9 @@ from rag_app.answer.citations import CitationBook
 from rag_app.answer.response import AnswerSentence
 from rag_app.answer.support import subject_words
 from rag_app.answer.written.checks import NEAREST_CITED, NO_CITATION, SentenceChecker
-from rag_app.answer.written.comparison import WEAK_SUPPORT, SentPassage
+from rag_app.answer.written.comparison import WEAK_SUPPORT
 from rag_app.answer.written.marks import MarkedSentence
+from rag_app.answer.written.sent_passage import SentPassage
 from rag_app.passages import Passage, sentences_of
 from tests.support.passages import FixedEvidence
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pipelines.text import content_words
-from rag_app.answer.written.comparison import Claim, SentPassage, compare
+from rag_app.answer.written.claim import Claim
+from rag_app.answer.written.comparison import compare
+from rag_app.answer.written.sent_passage import SentPassage
 from rag_app.passages import passages_of, sentences_of
 from tests.support.passages import node
 

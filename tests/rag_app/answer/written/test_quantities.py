@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.answer.written.quantities import kanji_value, near, prepared, quantities, same
+from rag_app.answer.written.numerals import kanji_value, prepared
+from rag_app.answer.written.quantities import quantities
+from rag_app.answer.written.same_quantity import near, same
 
 
 def one(text):
