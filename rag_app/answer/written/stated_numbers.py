@@ -71,7 +71,8 @@ class NumberCheck(Check):
                 if self._competes(segment, said, there, other)
             ]
             if not others or (
-                place.unit is not best.unit and not any(_of_a_kind(there, one) for one in others)
+                place.unit is not best.unit
+                and not any(_of_a_kind(said, there, one) for one in others)
             ):
                 continue
             if _labelled(segment, said, place) > _labelled(segment, said, best):
@@ -147,8 +148,12 @@ def _labelled(segment: Clause, said: Quantity, place: Place) -> int:
     )
 
 
-def _of_a_kind(there: Quantity | None, other: Quantity) -> bool:
-    """Tell whether two numbers of different sentences count the same kind of thing."""
+def _of_a_kind(said: Quantity, there: Quantity | None, other: Quantity) -> bool:
+    """Tell whether two numbers of different sentences count the same kind of thing.
+
+    The other may count what the statement says, where the number that stands there does not:
+    "88 buses" of "88 trams … 301 buses".
+    """
     if there is None or there.dimension or not there.noun:
         return True
-    return there.noun == other.noun
+    return other.noun in (there.noun, said.noun)

@@ -31,6 +31,11 @@ def test_a_number_that_stands_of_another_thing_is_a_problem_that_shows_it():
     assert "£47,385,000 stands there for something else" in found.problems[0]
 
 
+def test_a_number_of_trams_is_none_of_buses_where_the_evidence_counts_both():
+    _, found, _ = number_of("The garage repaired 88 buses.")
+    assert "88 stands there for something else" in found.problems[0]
+
+
 def test_a_number_that_follows_from_others_is_noted_as_computed():
     places, found = prepared_check("Together 389 were repaired last year.", TEXT)
     check = NumberCheck(places, found)
