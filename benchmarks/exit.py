@@ -1,11 +1,11 @@
-"""What the exit without teardown and the pause of the garbage collector earn.
+"""What an exit without teardown would earn, and what the pause of the garbage collector earns.
 
     python -m benchmarks.exit [--pairs 24]
 
-A first question to an index of the sample PDFs, in new processes: as it is, with the
+A first question to an index of the sample PDFs, in new processes: as it is, without the
 teardown of modules, and with the collector running. The variants take turns; compared are
 neighbours in time, by the processor time of the process and by the clock. A ratio above 1
-is what leaving the trick out would cost.
+is what a variant costs, one below 1 what it would earn.
 """
 
 from __future__ import annotations
@@ -27,9 +27,12 @@ RESULT = RESULTS / "exit.json"
 SAMPLES = Path(__file__).parent.parent / "data"
 QUESTION = "To what sum did the allowance for ground works at the tower grow?"
 _AS_IS = "from rag_app.__main__ import script; script()"
-_TEARDOWN = "import sys; from rag_app.__main__ import main; sys.exit(main())"
+_AT_ONCE = (
+    "import os, sys; from rag_app.__main__ import main; code = main(); sys.stdout.flush(); "
+    "os._exit(code)"
+)
 _COLLECTING = "import gc; gc.disable = gc.freeze = lambda: None; " + _AS_IS
-VARIANTS = {"as it is": _AS_IS, "with teardown": _TEARDOWN, "with collection": _COLLECTING}
+VARIANTS = {"as it is": _AS_IS, "without teardown": _AT_ONCE, "with collection": _COLLECTING}
 
 
 def measure(index: Path, code: str) -> tuple[float, float]:

@@ -11,8 +11,6 @@ if __name__ == "__main__" and not sys.flags.safe_path:
     if __file__.startswith(_current + "/"):
         sys.path.append(_current)
 
-import atexit
-import contextlib
 import os
 from typing import NoReturn
 
@@ -47,18 +45,8 @@ def _end_if_interrupted(code: int) -> None:
 
 
 def script() -> NoReturn:
-    """Run the command line and exit.
-
-    Functions registered with ``atexit`` run; the teardown of modules is skipped, which
-    takes 2.7 % of the processor time of a first question, 1.5 % by the clock on a loaded
-    machine (24 interleaved pairs, ``python -m benchmarks.exit``).
-    """
-    code = main()
-    atexit._run_exitfuncs()
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # whoever read it has gone
-            stream.flush()
-    os._exit(code)
+    """Run the command line and exit."""
+    sys.exit(main())
 
 
 if __name__ == "__main__":

@@ -174,3 +174,36 @@ def test_the_process_ends_with_its_exit_code_and_what_was_registered(arguments, 
     assert done.returncode == code
     assert done.stdout.endswith("the last words\n")
     assert ("error:" in done.stderr) == bool(code)
+
+
+def test_what_a_thread_still_writes_at_the_end_is_not_lost():
+    program = (
+        "import sys, threading\n"
+        "from rag_app.__main__ import script\n"
+        "def last_words():\n"
+        "    threading.main_thread().join()\n"
+        "    print('the last words')\n"
+        "threading.Thread(target=last_words).start()\n"
+        "sys.argv[1:] = ['nothing']\n"
+        "script()"
+    )
+    done = python(program)
+    assert done.returncode == 2
+    assert done.stdout.endswith("the last words\n")
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_the_real_program_whose_reader_has_gone_ends_with_141_and_says_nothing(arguments):
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "rag_app", *arguments],
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
