@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
@@ -9,7 +10,7 @@ import typer
 
 from pipelines.file_names import printable, short_path
 from rag_app.cached.folders import CachedIndex, IndexCache
-from rag_app.cli import options
+from rag_app.cli.groups import OutputOptions, with_groups
 from rag_app.cli.help import Command, examples, help_when_alone
 from rag_app.cli.session import session
 
@@ -26,14 +27,13 @@ def _root(context: typer.Context) -> None:
 
 
 @cache.command("info", cls=Command)
+@with_groups
 def cache_info(
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Show the indexes that rag ask "…" FILE.pdf has cached."""
-    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+    with session(**asdict(output)) as current:
         cached = IndexCache.of(current.settings)
         entries = cached.entries()
         if current.out.json:
@@ -50,14 +50,13 @@ def cache_info(
 
 
 @cache.command("clear", cls=Command)
+@with_groups
 def cache_clear(
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Remove the cached indexes; those that are in use now stay."""
-    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+    with session(**asdict(output)) as current:
         removed, in_use = IndexCache.of(current.settings).clear()
         freed = sum(entry.bytes for entry in removed)
         if current.out.json:

@@ -10,6 +10,7 @@ import typer
 from pipelines.file_names import printable, short_path
 from pipelines.page_states import described
 from rag_app.cli import options
+from rag_app.cli.groups import OutputOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
 from rag_app.cli.session import ERROR, session
@@ -21,6 +22,7 @@ EXAMPLES = examples("rag info", "rag info --index reports --verify", "rag info -
 _MB = 1_000_000
 
 
+@with_groups
 def info(
     index: options.OneIndex = options.DEFAULT_INDEX,
     verify: Annotated[
@@ -32,13 +34,11 @@ def info(
             rich_help_panel="Index",
         ),
     ] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Show the files, models and settings of an index."""
-    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+    with session(**asdict(output)) as current:
         from rag_app.index import Index
 
         with Index.open(index, settings=current.settings) as opened:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,6 +17,7 @@ from pipelines.ocr import INSTALL, OFF, find_ocr
 from pipelines.page_states import state_words
 from rag_app import bounds
 from rag_app.cli import options
+from rag_app.cli.groups import EmbeddingOptions, OutputOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.passwords import MAX_PROMPTS, ask_password
 from rag_app.cli.progress import watch
@@ -36,6 +38,7 @@ EXAMPLES = examples(
 _DEFAULT = ("hybrid",)
 
 
+@with_groups
 def ingest(
     paths: Annotated[
         list[str],
@@ -77,8 +80,8 @@ def ingest(
     ] = None,
     password: options.Password = None,
     ocr: options.Ocr = None,
-    embed_model: options.EmbedModel = None,
-    embed_base_url: options.EmbedBaseUrl = None,
+    *,
+    embedding: EmbeddingOptions,
     llm: Annotated[
         str | None,
         typer.Option(
@@ -91,10 +94,7 @@ def ingest(
         ),
     ] = None,
     base_url: options.BaseUrl = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    output: OutputOptions,
 ) -> None:
     """Read PDFs into an index.
 
@@ -104,13 +104,9 @@ def ingest(
     """
     left = Leftover(lambda: "nothing was begun; run the same command again")
     with session(
-        json=json,
-        quiet=quiet,
-        verbose=verbose,
-        config=config,
+        **asdict(output),
+        **embedding.settings,
         interrupted=left,
-        embed_model=embed_model,
-        embed_base_url=embed_base_url,
         pdf_password=password,
         ocr=options.ocr_setting(ocr),
         llm=llm,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import typer
 
 from pipelines.file_names import printable, short_path
 from rag_app.cli import options
+from rag_app.cli.groups import OutputOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import ERROR, Leftover, UsageError, session
 
@@ -16,6 +18,7 @@ REMOVE_EXAMPLES = examples("rag remove report.pdf", "rag remove old/*.pdf --inde
 MERGE_EXAMPLES = examples("rag merge A B --into C")
 
 
+@with_groups
 def remove(
     files: Annotated[
         list[str],
@@ -24,17 +27,15 @@ def remove(
         ),
     ],
     index: options.OneIndex = options.DEFAULT_INDEX,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Take files out of an index.
 
     Everything that was made of them goes as well. A content that has another name
     there stays under that name.
     """
-    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+    with session(**asdict(output)) as current:
         from rag_app.index import Index
 
         with Index.open(index, settings=current.settings) as opened:
@@ -52,6 +53,7 @@ def remove(
             raise typer.Exit(ERROR)
 
 
+@with_groups
 def merge(
     indexes: Annotated[
         list[Path],
@@ -73,10 +75,8 @@ def merge(
             show_default=False,
         ),
     ],
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Write several indexes into one.
 
@@ -86,9 +86,7 @@ def merge(
     if into.resolve() in [one.resolve() for one in indexes]:
         raise UsageError("--into is one of the sources: they stay as they are")
     left = Leftover(lambda: f"{into} was not made; the sources are as they were")
-    with session(
-        json=json, quiet=quiet, verbose=verbose, config=config, interrupted=left
-    ) as current:
+    with session(**asdict(output), interrupted=left) as current:
         from rag_app.cli.info import document
         from rag_app.index import Index
 

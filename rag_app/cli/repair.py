@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import typer
 from pipelines.errors import IndexDamagedError
 from pipelines.file_names import printable, short_path
 from rag_app.cli import options
+from rag_app.cli.groups import OutputOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.output import Output
 from rag_app.cli.session import ERROR, session
@@ -23,12 +25,11 @@ EXAMPLES = examples("rag repair", "rag repair --index reports")
 _OUTCOMES = {"completed": "completed", "read_again": "read again", "left_out": "left out"}
 
 
+@with_groups
 def repair(
     index: options.OneIndex = options.DEFAULT_INDEX,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Make a damaged index whole again.
 
@@ -36,7 +37,7 @@ def repair(
     was ingested, if its bytes are still there; what is left is taken out and named. Exit
     code 1 when something was taken out. A sound index is not touched.
     """
-    with session(json=json, quiet=quiet, verbose=verbose, config=config) as current:
+    with session(**asdict(output)) as current:
         with _opened(index, current.settings) as opened:
             report = opened.repair()
         if current.out.json:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rag_app.cli import options
+from rag_app.cli.groups import OutputOptions, with_groups
 from rag_app.cli.help import examples
 from rag_app.cli.session import session
 
 EXAMPLES = examples("rag trust", "rag trust reports/rag.toml", "rag trust --forget")
 
 
+@with_groups
 def trust(
     file: Annotated[
         Path,
@@ -27,19 +30,15 @@ def trust(
     forget: Annotated[
         bool, typer.Option("--forget", help="Trust it no longer.", rich_help_panel="Trust")
     ] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
-    config: options.Config = None,
+    *,
+    output: OutputOptions,
 ) -> None:
     """Trust a settings file that is found in the working folder.
 
     Otherwise it may not name a model, an address, a key, a file or a folder. Trust
     ends when the file is changed or moved; files that it names are not watched.
     """
-    with session(
-        json=json, quiet=quiet, verbose=verbose, config=config, say_ignored=False
-    ) as current:
+    with session(**asdict(output), say_ignored=False) as current:
         from rag_app.settings import (
             read_settings_file,
             reserved_fields,
