@@ -301,7 +301,8 @@ def size_of(path: Path) -> float:
 def size_per_pages(pages: int, folder: Path) -> dict[str, Any]:
     """Return megabytes per 1,000 pages of real reports, by what is built."""
     from benchmarks import datasets
-    from rag_app.ingest import ingest, kinds_of
+    from rag_app.ingest import ingest
+    from rag_app.kinds import kinds_of
     from rag_app.store.config import with_kinds
     from rag_app.store.protocol import IndexConfig
     from rag_app.store.sqlite.store import create_store

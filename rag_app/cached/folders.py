@@ -91,12 +91,17 @@ def key_of(
     built = sorted(pipelines)
     from pipelines.analysers import fingerprints
     from pipelines.rows import ROW_SHARE
+    from rag_app.compatibility import explicit_child_sizes
+    from rag_app.kinds import kinds_of
     from rag_app.settings import served_name
 
     if served_name(settings.embed_model) is not None:
         decisive["embed_base_url"] = settings.embed_base_url
-    # After an upgrade of an analyser, or of what is noted of passages, the file is read again.
+    kinds = kinds_of(pipelines, explicit_child_sizes(settings))
+    # After an upgrade that changes an analyser, what is noted of passages, or what a pipeline
+    # builds, the file is read again.
     built += [*(fingerprint for _, fingerprint in fingerprints(built)), ROW_SHARE]
+    built += [*kinds.vectors, *kinds.words]
     about = json.dumps([decisive, built, *([model] if model else [])], sort_keys=True)
     what = min(contents) if len(contents) == 1 else _digest("\n".join(sorted(contents)))
     return f"{what[:40]}-{_digest(about)[:12]}"

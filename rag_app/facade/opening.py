@@ -19,6 +19,7 @@ from rag_app.compatibility import (
     new_config,
     recorded_settings,
 )
+from rag_app.kinds import kinds_of
 from rag_app.models.embedding.engine_loading import LoadedEngine
 from rag_app.models.embedding.known import find_by_name
 from rag_app.models.embedding.load import describe_embedding, load_embedding
@@ -93,8 +94,6 @@ def create_index(
     Raises:
         IndexExistsError: there is one already.
     """
-    from rag_app.ingest import kinds_of
-
     vectors, words = kinds_of(pipelines, child_sizes=explicit_child_sizes(settings))
     model = embed_model if embed_model is not None or not vectors else load_embedding(settings)
     config = new_config(settings, describe_embedding(model) if vectors and model else None)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rag_app.ingest.inputs import Input
-from rag_app.ingest.kinds import PIPELINES, Kinds, kinds_of
 from rag_app.ingest.removing import remove
 from rag_app.ingest.repairing import RepairedFile, RepairReport, repair
 from rag_app.ingest.report import FileReport, IngestReport, RemoveReport
@@ -11,11 +10,9 @@ from rag_app.ingest.run import OnFile, Progress, ingest
 from rag_app.ingest.writing import PiecesReport, PieceWriter
 
 __all__ = [
-    "PIPELINES",
     "FileReport",
     "IngestReport",
     "Input",
-    "Kinds",
     "OnFile",
     "PieceWriter",
     "PiecesReport",
@@ -24,7 +21,6 @@ __all__ = [
     "RepairReport",
     "RepairedFile",
     "ingest",
-    "kinds_of",
     "remove",
     "repair",
 ]

@@ -9,9 +9,9 @@ from typing import Literal
 
 from pipelines.errors import IndexDamagedError, RagError
 from rag_app.ingest.embedding import Embedder
-from rag_app.ingest.kinds import wanted
 from rag_app.ingest.parsing import Chunking, Parsed, parse
 from rag_app.ingest.report import FileReport
+from rag_app.kinds import wanted
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
 
 _log = logging.getLogger(__name__)

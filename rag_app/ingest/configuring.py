@@ -11,7 +11,7 @@ from pipelines.documents import READERS
 from pipelines.errors import ConfigError
 from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.inputs import Inputs, Item
-from rag_app.ingest.kinds import Kinds
+from rag_app.kinds import Kinds
 from rag_app.models.embedding.load import describe_embedding
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig, Store, Writer

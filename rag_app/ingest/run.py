@@ -25,13 +25,13 @@ from rag_app.ingest.completing import complete
 from rag_app.ingest.configuring import configure, embedder_of
 from rag_app.ingest.embedding import Embedder
 from rag_app.ingest.inputs import Input, Inputs, Item, expand
-from rag_app.ingest.kinds import Kinds, kinds_of, wanted
 from rag_app.ingest.parsing import Chunking, Parsed, parse
 from rag_app.ingest.removing import prune_names
 from rag_app.ingest.report import FileReport, IngestReport
 from rag_app.ingest.waiting import Embedded, EmbeddingQueue, Vectors
 from rag_app.ingest.workers import parse_all
 from rag_app.ingest.writing import PiecesReport, PieceWriter, write_pieces
+from rag_app.kinds import Kinds, kinds_of, wanted
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
 
 _log = logging.getLogger(__name__)

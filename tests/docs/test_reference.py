@@ -32,6 +32,7 @@ def test_the_example_of_a_public_name_gives_what_it_says(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_CACHE_DIR", str(tmp_path / "cache"))
     make_pdf(tmp_path / "report.pdf", PAGES, labels=["i", "1"])
     public = rag_app if name == "rag_app" else getattr(rag_app, name)
     names = {one: getattr(rag_app, one) for one in rag_app.__all__}

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pipelines.errors import IndexLockedError, StoreError
+from rag_app import kinds
 from rag_app.cached import folders
 from rag_app.cached.folders import IndexCache, key_of
 from rag_app.settings import Settings
@@ -242,3 +243,10 @@ def test_key_depends_on_contents_and_on_what_decides_the_index_only():
         key_of([a], Settings(parent_size=512), ["hybrid"]),
     ]
     assert len({base, *others}) == 6
+
+
+def test_an_index_is_made_again_after_an_upgrade_that_changes_what_a_pipeline_builds(monkeypatch):
+    before = key_of(["a" * 64], Settings(), ["hybrid"])
+    builds = dict(kinds.PIPELINES) | {"hybrid": kinds.Kinds(("child-64",), ("parent",))}
+    monkeypatch.setattr(kinds, "PIPELINES", builds)
+    assert key_of(["a" * 64], Settings(), ["hybrid"]) != before

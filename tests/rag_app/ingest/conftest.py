@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_app.ingest import kinds_of
+from rag_app.kinds import kinds_of
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig, Store
 from rag_app.store.sqlite.store import create_store

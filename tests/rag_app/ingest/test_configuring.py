@@ -8,7 +8,7 @@ from llama_index.core.schema import IndexNode, TextNode
 from pipelines.errors import ConfigError
 from rag_app.ingest.configuring import configure, embedder_of, known_reader
 from rag_app.ingest.inputs import expand
-from rag_app.ingest.kinds import Kinds
+from rag_app.kinds import Kinds
 
 
 def configured(store, given=(), vectors=(), words=(), reader=None):

@@ -21,7 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rag_app.ingest import ingest, kinds_of
+from rag_app.ingest import ingest
+from rag_app.kinds import kinds_of
 from rag_app.store.config import with_kinds
 from rag_app.store.protocol import IndexConfig
 from rag_app.store.sqlite.store import SqliteStore, create_store, open_store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipelines.errors import ConfigError
-from rag_app.ingest import PIPELINES, kinds_of
+from rag_app.kinds import PIPELINES, kinds_of
 from rag_app.retrieval.strategy import STRATEGIES
 
 
