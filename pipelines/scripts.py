@@ -116,14 +116,14 @@ def is_sentence(text: str) -> bool:
 
 
 def _latin_language(text: str) -> str:
-    votes = _function_words(text)
-    best = max(votes, key=lambda name: votes[name])
-    return best if votes[best] else "a language in Latin script"
+    counts = _function_words(text)
+    best = max(counts, key=lambda name: counts[name])
+    return best if counts[best] else "a language in Latin script"
 
 
 def _function_words(text: str) -> dict[str, int]:
-    votes = dict.fromkeys(_FUNCTION_WORDS, 0)
+    counts = dict.fromkeys(_FUNCTION_WORDS, 0)
     for word in _LATIN_WORD.findall(text[:20_000].casefold()):
         for name in _LANGUAGES.get(word, ()):
-            votes[name] += 1
-    return votes
+            counts[name] += 1
+    return counts

@@ -60,7 +60,7 @@ def verdict(
     passages: Sequence[Passage],
     evidence: Evidence,
     *,
-    meaning_voted: bool,
+    vectors_used: bool,
 ) -> Verdict:
     """Decide between an answer, closest passages, a refusal and "no document is in this language".
 
@@ -69,11 +69,11 @@ def verdict(
         decision: its score.
         passages: what was retrieved.
         evidence: scripts and languages of the index.
-        meaning_voted: whether a vector arm found one of the passages.
+        vectors_used: whether a vector arm found one of the passages.
     """
     if passages and decision.score >= decision.answer_from:
         return "answered"
-    if _is_foreign(question, passages, evidence, meaning_voted=meaning_voted):
+    if _is_foreign(question, passages, evidence, vectors_used=vectors_used):
         return "other_language"
     near = bool(passages) and decision.score >= decision.closest_from
     return "closest" if near and _shares_something(decision) else "refused"
@@ -84,7 +84,7 @@ def _shares_something(decision: Decision) -> bool:
 
 
 def _is_foreign(
-    question: str, passages: Sequence[Passage], evidence: Evidence, *, meaning_voted: bool
+    question: str, passages: Sequence[Passage], evidence: Evidence, *, vectors_used: bool
 ) -> bool:
     """Tell whether no passage is in the question's language and no model bridges the two."""
     script = script_of(question)
@@ -92,7 +92,7 @@ def _is_foreign(
         return False
     scripts: Collection[str] = evidence.scripts() or {script_of(p.text) for p in passages}
     if scripts and script not in scripts:
-        return not meaning_voted
+        return not vectors_used
     if evidence.is_multilingual():
         return False
     asked = language_name(question)

@@ -83,7 +83,7 @@ class Plan:
     weights: dict[str, float]
 
     @property
-    def meaning_voted(self) -> bool:
+    def vectors_used(self) -> bool:
         """Whether a vector arm found one of the passages."""
         return any(m.arm.startswith("vectors:") for p in self.passages for m in p.matches)
 
@@ -146,7 +146,7 @@ def judge(
     )
     decision = decide(ranking, thresholds)
     judged = verdict(
-        plan.question, decision, plan.passages, evidence, meaning_voted=plan.meaning_voted
+        plan.question, decision, plan.passages, evidence, vectors_used=plan.vectors_used
     )
     return Judgement(units, ranking.units, decision, judged, ranking.by, wording.kind)
 

@@ -38,7 +38,7 @@ class Features:
         own: weighted share of the question's concepts that it says, its table's heads included.
         around: the same with its neighbours, its heading and its document's title.
         missing: weight of the heaviest concept that nothing around it says, of all weights.
-        meaning: cosine with the question, on the reference scale; 0 where no model votes.
+        meaning: cosine with the question, on the reference scale; 0 where no model took part.
         rank: 1 divided by the rank of its passage.
         kind: 1 where it holds a thing of the kind that is asked for, 0 where it does not, and
             a half where any will do.
@@ -59,8 +59,8 @@ class Features:
 
 
 FeatureSet = Literal["meaning", "words", "characters"]
-"""Which coefficients count: where an embedding model votes, where words alone do, and where these
-are compared in characters."""
+"""Which coefficients count: where an embedding model took part, where words alone did, and
+where these are compared in characters."""
 Coefficients = Mapping[str, Mapping[str, Mapping[str, float]]]
 COEFFICIENTS_FILE = resources.files("rag_app.answer").joinpath("coefficients.toml")
 RANK_FEATURES = tuple(field.name for field in fields(Features))

@@ -68,14 +68,14 @@ def info_of(store: Store, *, verify: bool) -> IndexInfo:
         config, scripts = snapshot.config, dict(snapshot.scripts())
         sources, generation = tuple(snapshot.sources()), snapshot.generation
     known = EmbeddingIdentity("", "", 0, scripts=config.scripts)
-    silent = sorted(s for s in scripts if config.vector_kinds and not known.knows(s))
+    skipped = sorted(s for s in scripts if config.vector_kinds and not known.knows(s))
     return IndexInfo(
         path=store.path,
         generation=generation,
         config=config,
         sources=sources,
         scripts=scripts,
-        silent_scripts=tuple(silent),
+        silent_scripts=tuple(skipped),
         bytes=folder_bytes(store.path),
         findings=tuple(store.verify()) if verify else None,
     )

@@ -18,7 +18,7 @@ HIDDEN_KEYS = ("matched", "origin", "page", "page_label")
 
 
 @dataclass(frozen=True)
-class Vote:
+class ArmMatch:
     """One arm's reason for a passage: the node it found, where in the ranking, how much it gave."""
 
     ranking: Ranking
@@ -27,23 +27,23 @@ class Vote:
     value: float
 
 
-def votes_of(passage: Candidate, rankings: Sequence[Ranking]) -> list[Vote]:
+def matches_of(passage: Candidate, rankings: Sequence[Ranking]) -> list[ArmMatch]:
     """Return what each arm found in a passage.
 
     An arm that found a node for the question and once more among the preferred
-    documents is named once, with the better vote. What glossaries say has one vote, the best:
+    documents is named once, with the better match. What glossaries say has one match, the best:
     to look for its place in the passage by every arm would cost more than it tells.
     """
-    best: dict[tuple[str, ...], Vote] = {}
+    best: dict[tuple[str, ...], ArmMatch] = {}
     for member in passage.members:
         for part in member.contributions:
             ranking = rankings[part.source]
             found = _in(ranking, member.key)
             own = (ranking.arm.name, ranking.query, found.node_id)
             key = (ranking.query,) if ranking.of_glossary else own
-            vote = Vote(ranking, part.rank, found, part.value)
-            if key not in best or vote.value > best[key].value:
-                best[key] = vote
+            match = ArmMatch(ranking, part.rank, found, part.value)
+            if key not in best or match.value > best[key].value:
+                best[key] = match
     return list(best.values())
 
 
@@ -55,13 +55,13 @@ def returned_nodes(
     passages: Sequence[Candidate], rankings: Sequence[Ranking]
 ) -> list[NodeWithScore]:
     """Return the passages as LlamaIndex takes them, each with its evidence in its metadata."""
-    votes = {passage.id: votes_of(passage, rankings) for passage in passages}
-    found = {m.found.node_id: m.found for group in votes.values() for m in group}
+    matches = {passage.id: matches_of(passage, rankings) for passage in passages}
+    found = {m.found.node_id: m.found for group in matches.values() for m in group}
     excerpts = read_excerpts(found.values(), {(p.view, p.id): p.node for p in passages})
     sentences = MatchedSentences()
     return [
         NodeWithScore(
-            node=_returned(passage, votes[passage.id], excerpts, sentences), score=passage.score
+            node=_returned(passage, matches[passage.id], excerpts, sentences), score=passage.score
         )
         for passage in passages
     ]
@@ -69,13 +69,13 @@ def returned_nodes(
 
 def _returned(
     passage: Candidate,
-    votes: Sequence[Vote],
+    matches: Sequence[ArmMatch],
     excerpts: Mapping[str, Excerpt],
     sentences: MatchedSentences,
 ) -> BaseNode:
     node = as_window(passage.node, passage.view, passage.window)
-    entries = [(vote, _matched(vote, excerpts, node, sentences)) for vote in votes]
-    # Of equal votes the narrower evidence says more about where to look.
+    entries = [(match, _matched(match, excerpts, node, sentences)) for match in matches]
+    # Of equal matches the narrower evidence says more about where to look.
     entries.sort(key=lambda pair: (-pair[0].value, len(pair[1]["text"]), pair[1]["arm"]))
     matched = [entry for _, entry in entries]
     first = next(
@@ -141,16 +141,16 @@ def as_window(node: BaseNode, view: View, window: Span | None) -> BaseNode:
 
 
 def _matched(
-    vote: Vote, excerpts: Mapping[str, Excerpt], passage: BaseNode, sentences: MatchedSentences
+    match: ArmMatch, excerpts: Mapping[str, Excerpt], passage: BaseNode, sentences: MatchedSentences
 ) -> dict[str, Any]:
-    hit, ranking = vote.found, vote.ranking
+    hit, ranking = match.found, match.ranking
     excerpt = excerpts.get(hit.node_id) or excerpt_of(passage)
     entry = {
         "arm": ranking.arm.name,
-        "rank": vote.rank,
+        "rank": match.rank,
         "score": hit.score,
         "node_id": hit.node_id,
-        **place_of(ranking, vote.found, excerpt, passage, sentences),
+        **place_of(ranking, match.found, excerpt, passage, sentences),
     }
     if ranking.generated:
         entry["query"] = ranking.query

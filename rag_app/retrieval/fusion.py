@@ -6,7 +6,7 @@ Rank Fusion outperforms Condorcet and individual Rank Learning Methods", SIGIR
 Ingber, "An Analysis of Fusion Functions for Hybrid Retrieval", TOIS 2023.
 
 Every function takes lists that are ordered best first and returns the keys of
-all lists, best first, equal scores by key. A key votes once per list, with its
+all lists, best first, equal scores by key. A key counts once per list, with its
 best place there: repetitions are taken out before ranks are counted.
 """
 
@@ -41,19 +41,19 @@ class Fused(NamedTuple):
     """One key with its score and where the score comes from.
 
     ``factor`` is what the sum of them was multiplied by.
-    ``votes`` holds source, rank and value of each contribution, one after the other: of
+    ``flat`` holds source, rank and value of each contribution, one after the other: of
     the hundred and more keys of a query, few are asked for their contributions.
     """
 
     key: str
     score: float
-    votes: tuple[float, ...]
+    flat: tuple[float, ...]
     factor: float = 1.0
 
     @property
     def contributions(self) -> tuple[Contribution, ...]:
         """What each list added, in the order of the lists."""
-        threes = zip(self.votes[::3], self.votes[1::3], self.votes[2::3], strict=True)
+        threes = zip(self.flat[::3], self.flat[1::3], self.flat[2::3], strict=True)
         return tuple(Contribution(int(source), int(rank), value) for source, rank, value in threes)
 
 
@@ -68,7 +68,7 @@ def reciprocal_rank_fusion(
     Args:
         lists: keys, best first.
         weights: one per list, all 1 when left out; 0 is the same as leaving the list out.
-        k: how slowly the vote falls with the rank.
+        k: how slowly the value falls with the rank.
 
     Raises:
         FusionError: a negative, infinite or undefined weight or k, weights that
@@ -126,8 +126,8 @@ def _fuse(
         for rank, (key, value) in enumerate(pairs, 1):
             found[key] = (*found.get(key, ()), source, rank, value)
     # As tuples that sort by themselves: there are hundreds in each query.
-    ordered = sorted([(-combine(votes[2::3]), key, votes) for key, votes in found.items()])
-    return [Fused(key, -below, votes) for below, key, votes in ordered]
+    ordered = sorted([(-combine(flat[2::3]), key, flat) for key, flat in found.items()])
+    return [Fused(key, -below, flat) for below, key, flat in ordered]
 
 
 def _weights(weights: Sequence[float] | None, count: int) -> list[float]:

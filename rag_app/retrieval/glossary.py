@@ -5,7 +5,7 @@ People ask for "capex" where a report has "purchases of property, plant and equi
 A glossary is data: terms as people ask for them, each with what documents print in their
 place, and names of statements with the headings that they have. What a question names is
 searched as lists of its own beside the question's, with less weight: it can add a passage,
-and what the question itself finds keeps its votes.
+and what the question itself finds keeps its score.
 """
 
 from __future__ import annotations

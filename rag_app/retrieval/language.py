@@ -1,4 +1,4 @@
-"""Which questions an embedding model may vote on."""
+"""Which questions an embedding model understands."""
 
 from __future__ import annotations
 

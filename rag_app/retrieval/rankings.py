@@ -168,7 +168,7 @@ class QueryVectors:
         return vector / np.float32(length)
 
 
-def can_vote(view: View, text: str) -> bool:
+def knows_language(view: View, text: str) -> bool:
     """Tell whether the embedding model of an index knows the language of a text."""
     return knows(view.snapshot.config.scripts, text)
 
@@ -210,7 +210,7 @@ class _Done(NamedTuple):
 
 
 def _by_vectors(ranking: Ranking, depth: int, vectors: QueryVectors) -> _Done:
-    able = [view for view in ranking.views if can_vote(view, ranking.query)]
+    able = [view for view in ranking.views if knows_language(view, ranking.query)]
     if not able:
         model = ranking.views[0].snapshot.config.embed_model
         language = language_name(ranking.query)

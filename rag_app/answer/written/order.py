@@ -95,8 +95,8 @@ def _running(passages: Sequence[Passage], sentences: Sequence[Sentence]) -> set[
 
 
 def _joined(views: Sequence[Mapping[int, int]], index: int, passage_rank: int) -> float:
-    votes = [1 / (RANK_CONSTANT + view[index]) for view in views if index in view]
-    return math.fsum([*votes, 1 / (RANK_CONSTANT + passage_rank)])
+    values = [1 / (RANK_CONSTANT + view[index]) for view in views if index in view]
+    return math.fsum([*values, 1 / (RANK_CONSTANT + passage_rank)])
 
 
 def _was_hit(passages: Sequence[Passage], sentence: Sentence) -> bool:

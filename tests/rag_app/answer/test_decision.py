@@ -57,12 +57,12 @@ def decision(score, **signals):
 )
 def test_a_score_is_an_answer_the_closest_passages_or_a_refusal(found, expected):
     passages = passages_of([node(ENGLISH)])
-    given = verdict("What is it?", found, passages, FixedEvidence(), meaning_voted=True)
+    given = verdict("What is it?", found, passages, FixedEvidence(), vectors_used=True)
     assert given == expected
 
 
 def test_no_passage_is_no_answer_whatever_the_score():
-    assert verdict("What?", decision(1.0), [], FixedEvidence(), meaning_voted=True) == "refused"
+    assert verdict("What?", decision(1.0), [], FixedEvidence(), vectors_used=True) == "refused"
 
 
 @pytest.mark.parametrize(
@@ -81,14 +81,14 @@ def test_no_passage_is_no_answer_whatever_the_score():
 def test_another_language_is_not_a_refusal(question, voted, evidence, expected):
     passages = passages_of([node(ENGLISH)])
     found = Decision(0.0, 0.5, 0.1, {})
-    assert verdict(question, found, passages, evidence, meaning_voted=voted) == expected
+    assert verdict(question, found, passages, evidence, vectors_used=voted) == expected
 
 
 @pytest.mark.parametrize("term", ["退職金制度", "官報"])
 def test_kanji_without_kana_are_no_other_language_than_japanese(term):
     passages = passages_of([node("退職する者には退職金を支払う。これは規則である。")])
     evidence = FixedEvidence(scripts={"cjk": 3})
-    given = verdict(term, Decision(0.0, 0.5, 0.1, {}), passages, evidence, meaning_voted=False)
+    given = verdict(term, Decision(0.0, 0.5, 0.1, {}), passages, evidence, vectors_used=False)
     assert given == "refused"
 
 

@@ -33,7 +33,7 @@ def test_overlapping_passages_are_merged_and_cut_into_sentences():
 
 @pytest.mark.parametrize(("matched", "voted"), [((), False), ((MATCH,), True)])
 def test_meaning_votes_where_a_vector_arm_found_a_passage(matched, voted):
-    assert planned("When was it?", node(TEXT, matched=matched)).meaning_voted == voted
+    assert planned("When was it?", node(TEXT, matched=matched)).vectors_used == voted
 
 
 def test_without_passages_the_score_is_0():
