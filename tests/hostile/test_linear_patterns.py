@@ -13,6 +13,7 @@ import itertools
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -34,7 +35,11 @@ USUAL = (
     *("a ", "9,", "9.", "a.", "a-", "-\n", " \n", "\n\n", "A.", "1 ", "a_", "</", "[1]", "(1)"),
 )
 PACKAGES = (pipelines, rag_app)
-SOURCES = [path for package in PACKAGES for path in Path(package.__path__[0]).rglob("*.py")]
+SOURCES = {
+    path: path.read_text(encoding="utf-8")
+    for package in PACKAGES
+    for path in Path(package.__path__[0]).rglob("*.py")
+}
 METHODS = ("match", "fullmatch", "search", "sub", "split", "findall", "finditer")
 
 
@@ -64,7 +69,8 @@ def as_text(pattern: re.Pattern[bytes]) -> re.Pattern[str]:
     return re.compile(pattern.pattern.decode("latin-1"), flags)
 
 
-def all_patterns() -> dict[str, re.Pattern[str]]:
+def found_patterns() -> dict[str, re.Pattern[str]]:
+    """Return the patterns by each place that holds them: where they are made, or imported."""
     found = {}
     for module in modules():
         for name, value in vars(module).items():
@@ -72,21 +78,38 @@ def all_patterns() -> dict[str, re.Pattern[str]]:
                 found[f"{module.__name__}.{name}[{number}]"] = pattern
     # Made for the word of each prompt.
     found["rag_app.answer.written.delimiters (made)"] = DelimiterFilter("word-4f2a", [])._mark
-    unique: dict[tuple[str, int], str] = {}
+    return found
+
+
+def places_of(found: dict[str, re.Pattern[str]]) -> dict[str, list[str]]:
+    """Return the places of equal patterns, by the first of them."""
+    places: dict[tuple[str, int], list[str]] = {}
     for where, pattern in found.items():
-        unique.setdefault((pattern.pattern, pattern.flags), where)
-    return {where: found[where] for where in unique.values()}
+        places.setdefault((pattern.pattern, pattern.flags), []).append(where)
+    return {equal[0]: equal for equal in places.values()}
 
 
-PATTERNS = all_patterns()
+FOUND = found_patterns()
+PLACES = places_of(FOUND)
+PATTERNS = {where: FOUND[where] for where in PLACES}
+
+
+@cache
+def texts_of(module: str) -> list[str]:
+    """Return the sources of a module and of those that import from it."""
+    own = Path(importlib.import_module(module).__file__ or "")
+    imports = f"from {module} import "
+    return [text for path, text in SOURCES.items() if path == own or imports in text]
 
 
 def uses_of(where: str) -> list[str]:
-    """Return the methods by which the code uses a pattern; all of them where it cannot be told."""
-    name = where.rpartition(".")[2].partition("[")[0]
-    used = re.compile(rf"\b{name}\.({'|'.join(METHODS)})\b")
-    texts = (path.read_text(encoding="utf-8") for path in SOURCES)
-    return sorted({m[1] for text in texts for m in used.finditer(text)}) or ["search", "fullmatch"]
+    """Return the methods by which the code uses a pattern; some where it cannot be told."""
+    methods: set[str] = set()
+    for place in PLACES[where]:
+        module, _, name = place.partition("[")[0].partition(" ")[0].rpartition(".")
+        used = re.compile(rf"\b{name}\.({'|'.join(METHODS)})\b")
+        methods.update(found[1] for text in texts_of(module) for found in used.finditer(text))
+    return sorted(methods) or ["search", "fullmatch"]
 
 
 def sample(tree: object, choice: int) -> str:
@@ -205,6 +228,11 @@ def test_the_patterns_of_every_package_are_found() -> None:
     assert len(PATTERNS) > 60
 
 
+def test_a_pattern_is_used_as_the_modules_that_hold_it_use_it() -> None:
+    assert uses_of("pipelines.letter_spacing._SPACED[0]") == ["finditer", "search"]
+    assert uses_of("pipelines.page_states._LETTER_OR_DIGIT[0]") == ["match"]
+
+
 def test_patterns_of_bytes_and_of_classes_are_found() -> None:
     class Holder:
         one = re.compile(rb"\d+x")
@@ -218,8 +246,8 @@ def test_no_pattern_is_hidden_in_a_call() -> None:
     """What is no constant of a module is not found above."""
     hidden = [
         f"{path.name}:{node.lineno}"
-        for path in SOURCES
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for path, text in SOURCES.items()
+        for function in ast.walk(ast.parse(text))
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
         for node in ast.walk(function)
         if isinstance(node, ast.Call)
