@@ -8,7 +8,7 @@ LOCK   := requirements.lock
 DEMO_EN := To what sum did the allowance for ground works at the tower grow?
 DEMO_JA := 所定労働時間は１日何時間ですか。
 
-.PHONY: demo test explore light check lint types layers format bench docs clean help
+.PHONY: demo test explore light lightdemo check lint types layers format bench docs clean help
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -37,7 +37,7 @@ demo: $(VENV)/.runtime  ## ingest the sample PDFs, answer a question in English 
 	@$(BIN)/rag ask --index .rag/demo --no-stream "$(DEMO_JA)"
 
 test: $(VENV)/.dev  ## the whole suite, with coverage
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --cov --cov-report=term:skip-covered
 
 explore: $(VENV)/.dev  ## the property tests with new examples, more of them
 	$(BIN)/python -m pytest --hypothesis-profile=explore -m hypothesis
@@ -50,13 +50,15 @@ $(LIGHT)/.made: requirements-light.lock
 	$(LIGHT)/bin/python $(PIP) --no-deps -r $<
 	touch $@
 
-light: $(VENV)/.dev $(LIGHT)/.made  ## the light install, made anew and tried on PDFs and the samples
+light: lightdemo  ## the light install, made anew and tried on PDFs and the samples
+	RAG_LIGHT_PYTHON=$(abspath $(LIGHT)/bin/python) $(BIN)/python -m pytest tests/install
+
+lightdemo: $(VENV)/.dev $(LIGHT)/.made
 	$(LIGHT)/bin/python $(PIP) --no-deps --force-reinstall .
 	@du -sh $(LIGHT) $(VENV)
 	@$(LIGHT)/bin/rag ingest data --index .rag/light
 	@$(LIGHT)/bin/rag ask --index .rag/light --no-stream "$(DEMO_EN)"
 	@$(LIGHT)/bin/rag ask --index .rag/light --no-stream "$(DEMO_JA)"
-	RAG_LIGHT_PYTHON=$(abspath $(LIGHT)/bin/python) $(BIN)/python -m pytest tests/install
 
 check: lint types layers  ## lint, types and layers
 
