@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from pipelines.layout import Box
 from pipelines.letter_spacing import has_spaced_letters, with_joined_letters
 from pipelines.page_text import laid_out, without
-from pipelines.pdfium_glyphs import Frame, frame_of, placed_characters
+from pipelines.pdfium_glyphs import Frame, Paint, frame_of, placed_characters
 from pipelines.pdfium_visibility import hidden_characters, may_hide_text
 from pipelines.reading_order import MIN_SHARED_LINES, in_columns, most_shared
 
@@ -37,9 +36,9 @@ def arranged(page: Any, textpage: Any, text: str) -> str:
         textpage: of it.
         text: of it as PDFium gives it.
     """
-    frame = frame_of(page)
-    hides = may_hide_text(textpage, frame, text)
-    if not (hides or has_spaced_letters(text) or _may_run_across(textpage, frame, text)):
+    frame, paint = frame_of(page), Paint(textpage)
+    hides = may_hide_text(page, textpage, frame, text, paint)
+    if not (hides or has_spaced_letters(text) or _may_run_across(textpage, frame, text, paint)):
         return text
     characters = placed_characters(textpage, frame, text)
     if hides:
@@ -47,7 +46,7 @@ def arranged(page: Any, textpage: Any, text: str) -> str:
     return with_joined_letters(*in_columns(*laid_out(characters, frame.size)))[0]
 
 
-def _may_run_across(textpage: Any, frame: Frame, text: str) -> bool:
+def _may_run_across(textpage: Any, frame: Frame, text: str, paint: Paint) -> bool:
     """Tell whether lines of a page may run across two columns, from some of its long lines.
 
     These have wide gaps at one place, and the lines of most pages have none.
@@ -59,7 +58,7 @@ def _may_run_across(textpage: Any, frame: Frame, text: str) -> bool:
         gaps = (
             gap
             for start, end in lines[:: max(1, len(lines) // count)]
-            if not _is_row(text[start:end])
+            if not (paint.is_one_object(start, end - 1) or _is_row(text[start:end]))
             for gap in _wide_gaps(textpage, frame, start, end - start)
         )
         if most_shared(gaps)[0] < least:
@@ -71,7 +70,7 @@ def _long_lines(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     at = 0
     for line in text.split("\n"):
-        spans.append((at, at + len(line)))
+        spans.append((at, at + len(line.rstrip("\r"))))
         at += len(line) + 1
     usual = sorted(end - start for start, end in spans)[3 * len(spans) // 4]
     least = max(_MIN_LINE_CHARACTERS, _MIN_LONG_SHARE * usual)
@@ -89,29 +88,37 @@ def _wide_gaps(
 
     PDFium joins neighbours to a rectangle that were drawn together, which columns are not.
     """
-    boxes = _rectangles(textpage, frame, start, count)
-    if not boxes:
+    runs = _runs(textpage, frame, start, count)
+    if not runs:
         return
-    tallest = max(box.bottom - box.top for box in boxes)
-    least = _MIN_SIDE * (boxes[-1].right - boxes[0].left)
-    for before, after in pairwise(boxes):
-        is_wide = after.left - before.right >= _MIN_GUTTER * tallest
-        if is_wide and before.right - boxes[0].left > least < boxes[-1].right - after.left:
-            yield before.right, after.left
+    tallest = max(height for _, _, height in runs)
+    first, last = runs[0][0], runs[-1][1]
+    least = _MIN_SIDE * (last - first)
+    for (_, right, _), (left, _, _) in pairwise(runs):
+        if left - right >= _MIN_GUTTER * tallest and right - first > least < last - left:
+            yield right, left
 
 
-def _rectangles(textpage: Any, frame: Frame, start: int, count: int) -> list[Box]:
-    """Return where runs of characters stand; nothing where each glyph is drawn for itself."""
+def _runs(textpage: Any, frame: Frame, start: int, count: int) -> list[tuple[float, float, float]]:
+    """Return left and right edge and height of the runs of some characters, as they are shown.
+
+    Nothing where each glyph is drawn for itself.
+    """
     import pypdfium2.raw as pdfium
 
-    found = pdfium.FPDFText_CountRects(textpage.raw, start, count)
+    raw = textpage.raw
+    found = pdfium.FPDFText_CountRects(raw, start, count)
     if not 1 < found <= _MAX_RECTANGLES:
         return []
     edges = [ctypes.c_double() for _ in range(4)]
     parts = [ctypes.byref(edge) for edge in edges]
     left, top, right, bottom = edges
-    boxes: list[Box] = []
+    runs: list[tuple[float, float, float]] = []
     for index in range(found):
-        pdfium.FPDFText_GetRect(textpage.raw, index, *parts)
-        boxes.append(frame.shown(left.value, bottom.value, right.value, top.value))
-    return boxes
+        pdfium.FPDFText_GetRect(raw, index, *parts)
+        if frame.quarters:
+            box = frame.shown(left.value, bottom.value, right.value, top.value)
+            runs.append((box.left, box.right, box.bottom - box.top))
+        else:
+            runs.append((left.value, right.value, top.value - bottom.value))
+    return runs

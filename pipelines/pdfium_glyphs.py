@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pipelines.cleaning import sanitise
@@ -117,25 +118,70 @@ class Paint:
     """Tells how characters of a page are painted."""
 
     def __init__(self, textpage: Any) -> None:
-        import pypdfium2.raw as pdfium
+        # Kept: PDFium reads it, and it is closed when nothing holds it.
+        self._textpage = textpage
+        self._address = ctypes.cast(textpage.raw, ctypes.c_void_p).value
+        self._object_of, self._mode_of, self._fill_of = _calls()
+        self._colour = (ctypes.c_uint * 4)()
+        start, size = ctypes.addressof(self._colour), ctypes.sizeof(ctypes.c_uint)
+        self._parts = tuple(range(start, start + 4 * size, size))
 
-        self._textpage = textpage.raw
-        self._object_of = pdfium.FPDFText_GetTextObject
-        self._mode_of = pdfium.FPDFTextObj_GetTextRenderMode
-        self._fill_of = pdfium.FPDFText_GetFillColor
-        self._colour = tuple(ctypes.c_uint() for _ in range(4))
-        self._parts = tuple(map(ctypes.byref, self._colour))
+    def unseen(self, lines: Iterable[tuple[int, int]]) -> Iterator[int]:
+        """Yield characters that are unpainted or pale, of the ends of lines.
+
+        All of one object of a page is painted in one way, and most lines are of one object.
+
+        Args:
+            lines: numbers of the first and the last character of each.
+        """
+        # Local names: this runs for each line of each page.
+        page, object_of, mode_of = self._address, self._object_of, self._mode_of
+        fill_of, parts, colour, before = self._fill_of, self._parts, self._colour, None
+        for first, last in lines:
+            for index in (first, last):
+                drawn = object_of(page, index)
+                if drawn == before:
+                    continue
+                before = drawn
+                if mode_of(drawn) in _UNPAINTED or (
+                    fill_of(page, index, *parts)
+                    and (colour[0] >= _WHITE or not colour[3])
+                    and self.is_pale(index)
+                ):
+                    yield index
+
+    def is_one_object(self, first: int, last: int) -> bool:
+        """Tell whether two characters are of one object, and so what stands between them."""
+        return bool(self._object_of(self._address, first) == self._object_of(self._address, last))
 
     def is_unpainted(self, index: int) -> bool:
         """Tell whether a character is drawn in a mode that paints nothing."""
-        drawn = self._object_of(self._textpage, index)
+        drawn = self._object_of(self._address, index)
         return bool(drawn) and self._mode_of(drawn) in _UNPAINTED
 
     def is_pale(self, index: int) -> bool:
         """Tell whether a character is filled with white, or with nothing."""
-        red, green, blue, alpha = self._colour
-        if not self._fill_of(self._textpage, index, *self._parts):
+        if not self._fill_of(self._address, index, *self._parts):
             return False
-        if red.value < _WHITE:
-            return alpha.value == 0
-        return alpha.value == 0 or (green.value >= _WHITE and blue.value >= _WHITE)
+        red, green, blue, alpha = self._colour
+        return alpha == 0 or (red >= _WHITE and green >= _WHITE and blue >= _WHITE)
+
+
+@cache
+def _calls() -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
+    """Return what tells of a character its object and its colour, and of an object its mode.
+
+    They take plain addresses: to check the type of each takes longer than what PDFium does.
+    """
+    import pypdfium2.raw as pdfium
+
+    address, whole = ctypes.c_void_p, ctypes.c_int
+
+    def of(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:
+        return ctypes.CFUNCTYPE(result, *arguments)(ctypes.cast(function, address).value or 0)
+
+    return (
+        of(pdfium.FPDFText_GetTextObject, address, address, whole),
+        of(pdfium.FPDFTextObj_GetTextRenderMode, whole, address),
+        of(pdfium.FPDFText_GetFillColor, whole, address, whole, *[address] * 4),
+    )

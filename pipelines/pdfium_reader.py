@@ -304,8 +304,10 @@ def _is_code(textpage: Any) -> bool:
     """Tell whether the characters of a page are codes of glyphs; looks at a sample first."""
     import pypdfium2.raw as pdfium
 
+    raw, has_no_character = textpage.raw, pdfium.FPDFText_HasUnicodeMapError
+
     def is_unmapped(index: int) -> bool:
-        return bool(pdfium.FPDFText_HasUnicodeMapError(textpage, index) == 1)
+        return bool(has_no_character(raw, index) == 1)
 
     count = textpage.count_chars()
     sample = range(0, count, max(1, count // _SAMPLE_CODES))

@@ -1,8 +1,9 @@
 """Text that nobody sees on the page: outside the crop box, unpainted, white on white, tiny.
 
 The recognised text of a scan is unpainted as well; it stays, as it says what the picture
-behind it shows. A page is looked at closely where the first character of a line is
-painted so, or where some of its text lies outside.
+behind it shows. A page is looked at closely where the first or the last character of a
+line is painted so, or where some of its text lies outside. To ask how each object of a page
+is painted would take as long as to read it; so text that is hidden within a line alone stays.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from pipelines.layout import Box
+from pipelines.layout import Box, united
 from pipelines.page_text import PlacedCharacter
-from pipelines.pdfium_glyphs import Frame, Paint
-from pipelines.pictures import POINTS_PER_INCH, Picture, draw
+from pipelines.pdfium_glyphs import Frame, Paint, box_of
+from pipelines.pictures import POINTS_PER_INCH, Picture, draw_part
 
 MIN_SHOWN_HEIGHT = 1.0  # points; smaller type is not read
 _FAR = 1e6  # points: beyond any page
@@ -25,22 +26,27 @@ _MAX_PICTURES = 2000  # of a page, that unpainted text may stand on
 _DPI = 96  # pixels per inch, where a page is drawn to look at its pale text
 
 
-def may_hide_text(textpage: Any, frame: Frame, text: str) -> bool:
+def may_hide_text(page: Any, textpage: Any, frame: Frame, text: str, paint: Paint) -> bool:
     """Tell whether some text of a page may be hidden, from a sample of its characters.
 
     Args:
-        textpage: of PDFium.
+        page: of PDFium.
+        textpage: of it.
         frame: what is shown of it.
         text: of it as PDFium gives it, so that offsets are numbers of characters.
+        paint: tells how its characters are painted.
     """
     shown = _count_within(textpage, frame.left, frame.bottom, frame.right, frame.top)
     # Nearly always PDFium counts the same here as in the text; where not, it counts all again.
     if shown < len(text) and shown < _count_within(textpage, -_FAR, -_FAR, _FAR, _FAR):
         return True
-    paint = Paint(textpage)
-    return any(
-        paint.is_unpainted(index) or paint.is_pale(index) for index in _starts_of_lines(text)
-    )
+    unseen = list(paint.unseen(_ends_of_lines(text)))
+    if not unseen or any(map(paint.is_unpainted, unseen)):
+        return bool(unseen)
+    # Heads of tables are white on a dark ground: no more than these are looked at.
+    boxes = (box_of(textpage, frame, index) for index in unseen)
+    pale = [_LookedAt(box, [index]) for box, index in zip(boxes, unseen, strict=True) if box]
+    return bool(_unseen(page, pale))
 
 
 def _count_within(textpage: Any, left: float, bottom: float, right: float, top: float) -> int:
@@ -49,11 +55,14 @@ def _count_within(textpage: Any, left: float, bottom: float, right: float, top: 
     return int(pdfium.FPDFText_GetBoundedText(textpage.raw, left, top, right, bottom, None, 0))
 
 
-def _starts_of_lines(text: str) -> Iterator[int]:
+def _ends_of_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the numbers of the first and the last visible character of each line."""
     at = 0
     for line in text.split("\n"):
-        if line and not line.isspace():
-            yield at + len(line) - len(line.lstrip())
+        visible = line.strip()
+        if visible:
+            start = at + line.index(visible[0])
+            yield start, start + len(visible) - 1
         at += len(line) + 1
 
 
@@ -138,17 +147,33 @@ def _pictures(page: Any, frame: Frame) -> Iterator[Box]:
 
 def _unseen(page: Any, parts: Sequence[_LookedAt]) -> list[_LookedAt]:
     """Return what stands where all is of one colour when the page is drawn."""
-    picture = draw(page, _DPI)
+    shown = Box(0.0, 0.0, *page.get_size())
+    found = [(part, box) for part in parts if (box := _common(part.box, shown))]
+    around = united([box for _, box in found]) if found else shown
+    picture = draw_part(page, around, _DPI) if found else None
     if picture is None:
         return []
-    return [part for part in parts if _contrast(part.box, picture) < _MIN_CONTRAST]
+    return [part for part, box in found if _contrast(box, around, picture) < _MIN_CONTRAST]
 
 
-def _contrast(box: Box, picture: Picture) -> int:
-    """Return the difference between the lightest and the darkest pixel at a place."""
+def _common(one: Box, other: Box) -> Box | None:
+    """Return what two rectangles have in common; None: nothing."""
+    left, right = max(one.left, other.left), min(one.right, other.right)
+    top, bottom = max(one.top, other.top), min(one.bottom, other.bottom)
+    return Box(left, top, right, bottom) if left < right and top < bottom else None
+
+
+def _contrast(box: Box, around: Box, picture: Picture) -> int:
+    """Return the difference between the lightest and the darkest pixel at a place.
+
+    Args:
+        box: the place.
+        around: what the picture shows.
+        picture: of it.
+    """
     scale = picture.dpi / POINTS_PER_INCH
-    left, right = (_within(x * scale, picture.width) for x in (box.left, box.right))
-    top, bottom = (_within(y * scale, picture.height) for y in (box.top, box.bottom))
+    left, right = (_within((x - around.left) * scale, picture.width) for x in (box.left, box.right))
+    top, bottom = (_within((y - around.top) * scale, picture.height) for y in (box.top, box.bottom))
     starts = range(top * picture.stride, (bottom + 1) * picture.stride, picture.stride)
     rows = [picture.data[start + left : start + right + 1] for start in starts]
     return max(map(max, rows)) - min(map(min, rows))

@@ -73,9 +73,6 @@ def draw(page: Any, dpi: float, angle: float = 0.0, ground: int = _WHITE) -> Pic
         ground: level of grey around a page that is turned, of 255; where it is not that of the
             paper, its edges are taken for lines.
     """
-    import pypdfium2
-    import pypdfium2.raw as pdfium
-
     width, height = page.get_size()
     turn = math.radians(angle)
     cos, sin = math.cos(turn), math.sin(turn)
@@ -85,17 +82,44 @@ def draw(page: Any, dpi: float, angle: float = 0.0, ground: int = _WHITE) -> Pic
     size = round(wide * scale), round(high * scale)
     if min(size) < MIN_SIDE_PIXELS or image_pixels(page) > MAX_IMAGE_PIXELS:
         return None
+    across = (size[0] - scale * (cos * width - sin * height)) / 2
+    down = (size[1] - scale * (sin * width + cos * height)) / 2
+    matrix = (scale * cos, scale * sin, -scale * sin, scale * cos, across, down)
+    data, stride = _drawn(page, size, matrix, ground)
+    return Picture(data, *size, stride, scale * POINTS_PER_INCH, angle, (width, height))
+
+
+def draw_part(page: Any, part: Box, dpi: float) -> Picture | None:
+    """Draw what stands in a rectangle of a page; None where its images are too large.
+
+    Args:
+        page: of pypdfium2.
+        part: the rectangle, as the page is shown; it becomes the page of the picture.
+        dpi: pixels per inch; fewer where the picture would have too many pixels.
+    """
+    wide, high = part.right - part.left, part.bottom - part.top
+    scale = _scale(wide, high, dpi / POINTS_PER_INCH)
+    size = max(1, math.ceil(wide * scale)), max(1, math.ceil(high * scale))
+    if not scale or image_pixels(page) > MAX_IMAGE_PIXELS:
+        return None
+    matrix = (scale, 0.0, 0.0, scale, -part.left * scale, -part.top * scale)
+    data, stride = _drawn(page, size, matrix, _WHITE)
+    return Picture(data, *size, stride, scale * POINTS_PER_INCH, 0.0, (wide, high))
+
+
+def _drawn(
+    page: Any, size: tuple[int, int], matrix: tuple[float, ...], ground: int
+) -> tuple[bytes, int]:
+    """Return the pixels of a page that is drawn by a matrix, and the length of a row."""
+    import pypdfium2
+    import pypdfium2.raw as pdfium
+
     bitmap = pypdfium2.PdfBitmap.new_native(*size, pdfium.FPDFBitmap_Gray)
     try:
         bitmap.fill_rect((ground, ground, ground, 255), 0, 0, *size)
-        across = (size[0] - scale * (cos * width - sin * height)) / 2
-        down = (size[1] - scale * (sin * width + cos * height)) / 2
-        matrix = pdfium.FS_MATRIX(scale * cos, scale * sin, -scale * sin, scale * cos, across, down)
-        clip = pdfium.FS_RECTF(0, 0, *size)
-        pdfium.FPDF_RenderPageBitmapWithMatrix(bitmap, page, matrix, clip, pdfium.FPDF_ANNOT)
-        data = bytes(bitmap.buffer)
-        dots = scale * POINTS_PER_INCH
-        return Picture(data, *size, bitmap.stride, dots, angle, (width, height))
+        by, clip = pdfium.FS_MATRIX(*matrix), pdfium.FS_RECTF(0, 0, *size)
+        pdfium.FPDF_RenderPageBitmapWithMatrix(bitmap, page, by, clip, pdfium.FPDF_ANNOT)
+        return bytes(bitmap.buffer), bitmap.stride
     finally:
         bitmap.close()
 

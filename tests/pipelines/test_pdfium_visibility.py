@@ -131,3 +131,35 @@ def test_a_huge_page_is_drawn_small():
         canvas.drawString(72, 700, SEEN)
 
     assert read(draw).text == SEEN
+
+
+@pytest.mark.parametrize("place", ["begins", "ends"])
+@pytest.mark.parametrize("how", ["white", "unpainted"])
+def test_a_part_of_a_line_that_nobody_sees_is_left_out(place, how):
+    words = {"begins": "HIDDEN seen seen", "ends": "seen seen HIDDEN"}
+
+    def draw(canvas):
+        for number, word in enumerate(words[place].split()):
+            if word == "seen":
+                canvas.drawString(72 + 60 * number, 700, word)
+            elif how == "unpainted":
+                unpainted(canvas, 72 + 60 * number, 700, word)
+            else:
+                canvas.setFillGray(1)
+                canvas.drawString(72 + 60 * number, 700, word)
+                canvas.setFillGray(0)
+
+    assert read(draw).text.split() == ["seen", "seen"]
+
+
+def test_white_heads_on_a_dark_ground_cost_no_look_at_each_character(monkeypatch):
+    def look(*_):
+        raise AssertionError("each character was looked at")
+
+    def draw(canvas):
+        canvas.rect(60, 640, 300, 30, fill=1)
+        canvas.setFillGray(1)
+        canvas.drawString(72, 650, "Year ended 31 March")
+
+    monkeypatch.setattr("pipelines.pdfium_arranging.hidden_characters", look)
+    assert read(draw).text == "Year ended 31 March"

@@ -10,6 +10,7 @@ from pipelines.pictures import (
     MAX_SIDE_PIXELS,
     Picture,
     draw,
+    draw_part,
     image_pixels,
     is_scan,
 )
@@ -106,3 +107,19 @@ def test_a_logo_makes_no_scan(text):
     shown = opened(data)
     shown.set_mediabox(0, 0, 2000, 2000)
     assert not is_scan(shown, "A short page")
+
+
+def test_a_part_of_a_page_is_what_the_whole_shows_there(text):
+    shown = dark(draw(opened(text), 72))
+    around = Box(shown.left - 20, shown.top - 30, shown.right + 40, shown.bottom + 50)
+    part = draw_part(opened(text), around, 72)
+    wide, high = shown.right - shown.left, shown.bottom - shown.top
+    assert (part.width, part.height) == (wide + 60, high + 80)
+    assert dark(part) == Box(20, 30, 20 + wide, 30 + high)
+
+
+def test_a_part_of_a_page_has_a_bounded_size_and_a_thin_one_has_a_pixel(text):
+    thin = draw_part(opened(text), Box(10, 10, 10.1, 10.1), 72)
+    assert (thin.width, thin.height) == (1, 1)
+    huge = draw_part(opened(text), Box(0, 0, 1e7, 1e7), 200)
+    assert huge.width * huge.height <= 1.01 * MAX_PIXELS
