@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MAX_PACKAGES = 2  # that have a module of one name
 _BY_CONVENTION = {"__init__", "__main__"}
+# Words that this project once had for what the field has a term for (docs/terms.md).
+_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+")
+_PRIVATE_WORDS = {"vote", "votes", "voted", "keeper", "shelf", "lent", "turns", "silent"}
 
 
 def modules() -> Iterator[Path]:
@@ -29,6 +33,17 @@ def test_no_class_name_is_defined_twice() -> None:
             if isinstance(node, ast.ClassDef):
                 places[node.name.lstrip("_")].append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert {name: where for name, where in places.items() if len(where) > 1} == {}
+
+
+def test_no_name_is_made_of_a_private_word() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}:{node.lineno} {node.name}"
+        for path in modules()
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
+        and _PRIVATE_WORDS & {word.lower() for word in _WORD.findall(node.name)}
+    }
+    assert found == set()
 
 
 def test_no_module_name_is_in_more_than_two_packages() -> None:
