@@ -134,7 +134,7 @@ def merge_stores(
     sources: Sequence[Store | Path], into: Path, names: Mapping[str, Sequence[str]] | None
 ) -> None:
     """Write the contents of several indexes into one; see :meth:`rag_app.index.Index.merge`."""
-    from rag_app.store.sqlite.merge import merge
+    from rag_app.store.merging import merge
 
     stores: dict[Path, Store | Path] = {}
     for source in sources:

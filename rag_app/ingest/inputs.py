@@ -16,7 +16,7 @@ from pipelines.errors import ConfigError, RagError
 from pipelines.file_names import absolute, printable, storable
 from pipelines.passages import PassageGroup, groups_of
 from pipelines.regular_files import status
-from rag_app.store import DATABASE, DERIVED
+from rag_app.store import is_index, own_folders
 
 Input = str | Path | Document | BaseNode
 
@@ -120,14 +120,15 @@ def pdfs_below(
     others: Counter[str] = Counter()
     for place, folders, files in os.walk(folder, onerror=failed):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        if DATABASE in files:
-            folders[:] = [name for name in folders if name != DERIVED]
+        of_index = is_index(Path(place))
+        if of_index:
+            folders[:] = [name for name in folders if name not in own_folders()]
         for name in sorted(files):
             if name.startswith("."):
                 continue
             if (ending := Path(name).suffix.lower()) == ".pdf":
                 found.append(Path(place, name))
-            elif DATABASE not in files:
+            elif not of_index:
                 others[ending] += 1
     return found, others
 

@@ -1,10 +1,20 @@
-"""The store: a small protocol, and SQLite in a folder that implements it."""
+"""The store: a small protocol, and the engines that implement it."""
 
 from __future__ import annotations
 
 from rag_app.store.config import check_config, with_kinds
 from rag_app.store.engine.bm25 import damping, idf
-from rag_app.store.opening import check_new, create_store, is_index, local_folder, open_store
+from rag_app.store.local_folders import folder_bytes, remove_folders
+from rag_app.store.network_drives import refuse_network_drive
+from rag_app.store.opening import (
+    check_new,
+    create_store,
+    is_index,
+    local_folder,
+    open_store,
+    own_folders,
+    remove_if_empty,
+)
 from rag_app.store.protocol import (
     Finding,
     Hit,
@@ -16,14 +26,8 @@ from rag_app.store.protocol import (
     Store,
     Writer,
 )
-from rag_app.store.sqlite.folders import remove_folders
-from rag_app.store.sqlite.network_drives import refuse_network_drive
-from rag_app.store.sqlite.schema import DATABASE, DERIVED
-from rag_app.store.sqlite.store import folder_bytes, remove_if_empty
 
 __all__ = [
-    "DATABASE",
-    "DERIVED",
     "Finding",
     "Hit",
     "IndexConfig",
@@ -42,6 +46,7 @@ __all__ = [
     "is_index",
     "local_folder",
     "open_store",
+    "own_folders",
     "refuse_network_drive",
     "remove_folders",
     "remove_if_empty",

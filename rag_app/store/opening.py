@@ -3,17 +3,32 @@
 from __future__ import annotations
 
 import re
+from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
-from typing import cast
+from typing import Any, Protocol, cast
 from urllib.parse import unquote, urlsplit
 
 from pipelines.errors import ConfigError
 from rag_app.store.protocol import IndexConfig, Store
 
-# Each module has open_store(place), create_store(place, config), is_index(place), check_new(place).
-_ENGINES = {"file": "rag_app.store.sqlite.store"}
+# Each package has the functions of ``_StoreEngine``.
+_ENGINES = {"file": "rag_app.store.sqlite"}
+_LOCAL = "file"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
+
+
+class _StoreEngine(Protocol):
+    """What an engine's package offers; a place is a folder, or the URL as it was given."""
+
+    OWN_FOLDERS: frozenset[str]
+
+    def open_store(self, place: Any) -> Store: ...
+    def create_store(self, place: Any, config: IndexConfig) -> Store: ...
+    def drafted_store(self, place: Any, config: IndexConfig) -> AbstractContextManager[Store]: ...
+    def is_index(self, place: Any) -> bool: ...
+    def check_new(self, place: Any) -> None: ...
+    def remove_if_empty(self, place: Any) -> bool: ...
 
 
 def open_store(url: str | Path) -> Store:
@@ -24,7 +39,7 @@ def open_store(url: str | Path) -> Store:
         IndexNotFoundError, IndexDamagedError, IndexNewerError, IndexReadOnlyError: as they say.
     """
     engine, place = _served(url)
-    return cast("Store", import_module(engine).open_store(place))
+    return engine.open_store(place)
 
 
 def create_store(url: str | Path, config: IndexConfig) -> Store:
@@ -35,7 +50,34 @@ def create_store(url: str | Path, config: IndexConfig) -> Store:
         IndexExistsError, IndexReadOnlyError, FolderNotEmptyError, IndexUnsafeError: as they say.
     """
     engine, place = _served(url)
-    return cast("Store", import_module(engine).create_store(place, config))
+    return engine.create_store(place, config)
+
+
+def drafted_store(url: str | Path, config: IndexConfig) -> AbstractContextManager[Store]:
+    """Return a new index to be filled: leaving the context puts it in its place, whole.
+
+    Raises:
+        ConfigError: no engine serves the scheme of the URL; names those that are known.
+        IndexExistsError, IndexReadOnlyError, FolderNotEmptyError, IndexUnsafeError: as they say.
+    """
+    engine, place = _served(url)
+    return engine.drafted_store(place, config)
+
+
+def remove_if_empty(url: str | Path) -> bool:
+    """Remove an index into which nothing was ingested; tell whether it was removed.
+
+    Raises:
+        ConfigError: no engine serves the scheme of the URL; names those that are known.
+        IndexLockedError: somebody writes to it.
+    """
+    engine, place = _served(url)
+    return engine.remove_if_empty(place)
+
+
+def own_folders() -> frozenset[str]:
+    """Return the names of folders in an index's folder that hold no files of its user."""
+    return _engine(_LOCAL).OWN_FOLDERS
 
 
 def is_index(url: str | Path) -> bool:
@@ -45,7 +87,7 @@ def is_index(url: str | Path) -> bool:
         ConfigError: no engine serves the scheme of the URL; names those that are known.
     """
     engine, place = _served(url)
-    return cast("bool", import_module(engine).is_index(place))
+    return engine.is_index(place)
 
 
 def check_new(url: str | Path) -> None:
@@ -56,7 +98,7 @@ def check_new(url: str | Path) -> None:
         IndexExistsError, FolderNotEmptyError, IndexUnsafeError: as they say.
     """
     engine, place = _served(url)
-    import_module(engine).check_new(place)
+    engine.check_new(place)
 
 
 def local_folder(url: str | Path) -> Path:
@@ -71,11 +113,15 @@ def local_folder(url: str | Path) -> Path:
     raise ConfigError(f"{place} is no folder", hint="give the path of a folder")
 
 
-def _served(url: str | Path) -> tuple[str, str | Path]:
-    """Return the module of the engine, and what that takes: a Path, or the URL as it is."""
+def _engine(scheme: str) -> _StoreEngine:
+    return cast("_StoreEngine", import_module(_ENGINES[scheme]))
+
+
+def _served(url: str | Path) -> tuple[_StoreEngine, str | Path]:
+    """Return the engine, and what that takes: a Path, or the URL as it is."""
     found = _SCHEME.match(url) if isinstance(url, str) else None
     if found is None:
-        return _ENGINES["file"], Path(url)
+        return _engine(_LOCAL), Path(url)
     scheme = found[1].lower()
     if scheme not in _ENGINES:
         known = ", ".join(f"{name}://" for name in sorted(_ENGINES))
@@ -83,11 +129,11 @@ def _served(url: str | Path) -> tuple[str, str | Path]:
             f"no store serves {scheme}:// URLs",
             hint=f"give the path of a folder, or one of {known}",
         )
-    if scheme != "file":
-        return _ENGINES[scheme], str(url)
+    if scheme != _LOCAL:
+        return _engine(scheme), str(url)
     parts = urlsplit(str(url))
     if parts.netloc not in {"", "localhost"}:
         raise ConfigError(
             "a file:// URL names another machine", hint="give the path of a folder on this machine"
         )
-    return _ENGINES[scheme], Path(unquote(parts.path))
+    return _engine(_LOCAL), Path(unquote(parts.path))

@@ -26,7 +26,7 @@ from rag_app.cached.folders import IndexCache
 from rag_app.cached.indexes import PdfIndexes
 from rag_app.ingest import ingest, remove
 from rag_app.settings import Settings
-from rag_app.store.sqlite.merge import merge
+from rag_app.store.merging import merge
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK
 from rag_app.store.sqlite.store import open_store
 from tests.rag_app.store import crash

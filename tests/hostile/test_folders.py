@@ -22,8 +22,8 @@ from pipelines.errors import (
 )
 from rag_app.cached.folders import IndexCache
 from rag_app.models.embedding.convert import _prune
+from rag_app.store.merging import merge
 from rag_app.store.sqlite import connect
-from rag_app.store.sqlite.merge import merge
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK
 from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
@@ -344,7 +344,7 @@ def test_a_merge_that_fails_leaves_what_was_put_beside_it(
         put(tmp_path / "C", "thesis.txt")
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("rag_app.store.sqlite.merge._move", fail)
+    monkeypatch.setattr("rag_app.store.sqlite.drafts._move", fail)
     with pytest.raises(OSError, match="No space"):
         merge({"source": tmp_path / "source"}, tmp_path / "C")
     assert tree(tmp_path / "C") == {"thesis.txt": "x"}

@@ -159,6 +159,11 @@ class Prepared:
     origin: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def content_hash(self) -> str:
+        """What tells its content from others; its document's id where that has no hash."""
+        return str(self.document.metadata.get("content_hash") or self.document.id_)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:

@@ -31,11 +31,6 @@ if TYPE_CHECKING:
 _TABLES = ("vectors", "words", "nodes", "noted_sentences", "blocks", "pages", "names", "contents")
 
 
-def hash_of(document: Document) -> str:
-    """Return the content hash of a Document; its id stands in where it carries none."""
-    return str(document.metadata.get("content_hash") or document.id_)
-
-
 def insert(
     sql: sqlite3.Connection,
     sums: Checksums,
@@ -157,7 +152,7 @@ def _insert_document(
         " length, pages, blank_pages, counts, built, origin, metadata)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?, ?)",
         (
-            hash_of(document),
+            prepared.content_hash,
             document.id_,
             str(document.metadata.get("title", "")),
             reader,

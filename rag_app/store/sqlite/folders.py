@@ -15,7 +15,7 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pipelines.errors import (
@@ -142,13 +142,6 @@ def make_folders(path: Path, *, private: bool = False) -> list[Path]:
             f"{path} cannot be made: {error.strerror}", hint="give a folder that can be written"
         ) from error
     return missing
-
-
-def remove_folders(made: Sequence[Path]) -> None:
-    """Remove folders (inmost first) that are empty."""
-    with contextlib.suppress(OSError):
-        for folder in made:
-            folder.rmdir()
 
 
 def check_free(folder: Path, recorded: Collection[str] = ()) -> None:

@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pipelines.analysers import FURTHER, analyser_of
-from rag_app.store.protocol import Prepared
 from rag_app.store.sqlite import blobs
 from rag_app.store.sqlite.checksums import Checksums
 from rag_app.store.sqlite.codec import unpack_id
@@ -38,31 +36,6 @@ def retitle(sql: sqlite3.Connection, content: int) -> bool:
     new = retitled({"title": title, "reader": reader, **json.loads(metadata)}, name)
     sql.execute("UPDATE contents SET title = ? WHERE content = ?", (new, content))
     return bool(new != title)
-
-
-def with_title(found: Prepared, title: str) -> Prepared:
-    """Give a content another title and count its words again; changes and returns ``found``."""
-    from pipelines.searched import counted_terms
-
-    old = found.document.metadata.get("title")
-    if title == old:
-        return found
-    for titled in (found.document, *found.nodes):
-        if titled.metadata.get("title") == old:
-            titled.metadata["title"] = title
-    nodes = {node.node_id: node for node in found.nodes}
-    headed = {i for i, node in nodes.items() if node.metadata["kind"] in ("parent", "passage")}
-    return replace(
-        found,
-        terms={
-            node_id: counted_terms(nodes[node_id]) if node_id in headed else counts
-            for node_id, counts in found.terms.items()
-        },
-        lists={
-            name: {node_id: counted_terms(nodes[node_id], analyser_of(name)) for node_id in counted}
-            for name, counted in found.lists.items()
-        },
-    )
 
 
 def recount(sql: sqlite3.Connection, sums: Checksums, content: int) -> None:

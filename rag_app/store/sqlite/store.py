@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -13,6 +12,8 @@ from typing import TYPE_CHECKING
 from pipelines.errors import IndexExistsError, IndexReadOnlyError
 from rag_app.store.config import dump_config
 from rag_app.store.engine.array_files import sync_folder
+from rag_app.store.local_folders import remove_folders
+from rag_app.store.network_drives import refuse_network_drive
 from rag_app.store.protocol import Finding, IndexConfig
 from rag_app.store.sqlite.connect import (
     Connections,
@@ -28,9 +29,7 @@ from rag_app.store.sqlite.folders import (
     make_folders,
     new_database_draft,
     remove_file,
-    remove_folders,
 )
-from rag_app.store.sqlite.network_drives import refuse_network_drive
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK, create_tables
 from rag_app.store.sqlite.segment_cache import SegmentCache
 from rag_app.store.sqlite.snapshot import SqliteSnapshot
@@ -41,14 +40,24 @@ if TYPE_CHECKING:
     from rag_app.store.sqlite.writer import SqliteWriter
 
 _MAX_WAIT_MS = 200  # of tidying up for readers
+# Folders of an index that hold no files of its user.
+OWN_FOLDERS = frozenset({DERIVED})
 _MAX_FREE_SHARE = 0.25  # of pages; above it the database is made smaller
 
 
 class SqliteStore:
     """An index in a folder; safe for many threads and many processes."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, durable: bool = True) -> None:
+        """Open an index.
+
+        Args:
+            path: its folder.
+            durable: whether what a writer does is on disk when each call returns; else
+                when the writer has closed, if no reader is there.
+        """
         self._path = path
+        self._durable = durable
         self._connections = Connections(path)
         self._cache = SegmentCache(path)
         with self.snapshot() as snapshot:
@@ -86,13 +95,8 @@ class SqliteStore:
         *,
         timeout: float = 30.0,
         on_wait: Callable[[str], None] | None = None,
-        durable: bool = True,
     ) -> Iterator[SqliteWriter]:
-        """Become the writer, waiting ``timeout`` seconds for another one.
-
-        Each call of its methods is on disk when it returns, unless not ``durable``: then
-        when the writer has closed, if no reader is there.
-        """
+        """Become the writer, waiting ``timeout`` seconds for another one."""
         from rag_app.store.sqlite.writer import SqliteWriter
 
         if not is_index(self._path):
@@ -104,7 +108,7 @@ class SqliteStore:
                 hint="ask for write permission on the folder, or copy the index elsewhere",
             )
         with writer_lock(self._path / LOCK, timeout=timeout, on_wait=on_wait) as lock:
-            sql = open_writer(self._path, durable=durable)
+            sql = open_writer(self._path, durable=self._durable)
             _clear(self._path, lock)
             try:
                 with _building(sql, self._path):
@@ -169,13 +173,16 @@ class SqliteStore:
             )
 
 
-def create_store(path: Path, config: IndexConfig, *, private: bool = False) -> SqliteStore:
+def create_store(
+    path: Path, config: IndexConfig, *, private: bool = False, durable: bool = True
+) -> SqliteStore:
     """Make an empty index in a folder, which may exist but must hold no index.
 
     Args:
         path: the folder; made with its parents. If it is there, it holds nothing else.
         config: recorded in the index.
         private: nobody but this user may enter the folder (mode 0700).
+        durable: see :class:`SqliteStore`.
 
     Raises:
         IndexExistsError: there is an index already.
@@ -185,7 +192,7 @@ def create_store(path: Path, config: IndexConfig, *, private: bool = False) -> S
     """
     with claimed(path, private=private) as lock:
         _make(path, config, lock)
-    return SqliteStore(path)
+    return SqliteStore(path, durable=durable)
 
 
 @contextlib.contextmanager
@@ -284,16 +291,6 @@ def open_store(path: Path) -> SqliteStore:
             see :func:`rag_app.store.sqlite.connect.open_reader`.
     """
     return SqliteStore(path)
-
-
-def folder_bytes(folder: Path) -> int:
-    """Return the size of all files in a folder, in bytes; vanished files count 0."""
-    total = 0
-    for place, _, files in os.walk(folder):  # passes over a folder that has gone
-        for name in files:
-            with contextlib.suppress(FileNotFoundError):
-                total += Path(place, name).lstat().st_size
-    return total
 
 
 def _make(path: Path, config: IndexConfig, lock: HeldLock) -> None:

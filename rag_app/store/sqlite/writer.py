@@ -35,7 +35,7 @@ class SqliteWriter:
     def put(self, prepared: Prepared) -> Literal["added", "replaced"]:
         """Write one file; contents that had one of its names lose that name."""
         with self._transaction() as config:
-            content_hash = contents.hash_of(prepared.document)
+            content_hash = prepared.content_hash
             given = {name: prepared.origins.get(name, prepared.origin) for name in prepared.names}
             names = {**self._names(content_hash), **given}
             gone = self._release(given, merging=bool(prepared.origin))
@@ -49,7 +49,7 @@ class SqliteWriter:
     def extend(self, prepared: Prepared) -> None:
         """Add nodes, vectors and terms to a content that is here; what it has stays."""
         with self._transaction() as config:
-            content = self._content(contents.hash_of(prepared.document))
+            content = self._content(prepared.content_hash)
             check_content(self._sql, self._sums, content)
             check_rows(self._sql, self._sums, content)
             contents.extend(self._sql, self._sums, content, prepared, config)

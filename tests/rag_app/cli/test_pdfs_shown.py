@@ -107,7 +107,7 @@ def test_a_cache_that_cannot_be_written_is_done_without(rag, two, place, monkeyp
 
 def test_a_cache_on_a_network_drive_is_done_without(rag, two, monkeypatch):
     monkeypatch.setattr(
-        "rag_app.store.sqlite.network_drives.file_system",
+        "rag_app.store.network_drives.file_system",
         lambda path, mounts=None: "nfs" if path.is_relative_to(cache().root) else "ext4",
     )
     done = rag("ask", CRANE_QUESTION, *two)

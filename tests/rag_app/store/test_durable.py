@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_app.store.sqlite.merge import merge
+from rag_app.store.merging import merge
 from rag_app.store.sqlite.schema import DATABASE
 from rag_app.store.sqlite.store import create_store
 from tests.rag_app.store.make import CONFIG, prepared

@@ -11,7 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from rag_app.store.sqlite.merge import merge
+from rag_app.store.merging import merge
 from rag_app.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
 

@@ -24,7 +24,7 @@ from pipelines.errors import (
 )
 from rag_app.store.sqlite.connect import open_writer
 from rag_app.store.sqlite.schema import _TABLES, DATABASE, DERIVED, LOCK, SCHEMA_VERSION
-from rag_app.store.sqlite.store import create_store, folder_bytes, open_store
+from rag_app.store.sqlite.store import create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared
 
 NOBODY = 65534
@@ -339,13 +339,3 @@ def test_many_threads_share_one_store(folder: Path) -> None:
         for thread in threads:
             thread.join()
         assert wrong == []
-
-
-def test_size_counts_files_in_subfolders_and_nothing_of_a_folder_that_has_gone(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    (tmp_path / "a" / "b" / "file").write_bytes(b"x" * 10)
-    (tmp_path / "a" / "file").write_bytes(b"x" * 5)
-    assert folder_bytes(tmp_path / "a") == 15
-    assert folder_bytes(tmp_path / "none") == 0

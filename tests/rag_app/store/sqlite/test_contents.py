@@ -67,9 +67,3 @@ def test_a_vector_of_an_unknown_node_is_refused(empty):
     wrong = replace(CATS, vectors={"child-128": (["other", *ids[1:]], matrix)})
     with pytest.raises(StoreError, match="not a node of this content"):
         contents.insert(empty, SUMS, wrong, CONFIG, {"/cats.pdf": ""})
-
-
-def test_the_hash_of_a_document_without_one_is_its_id():
-    document = CATS.document.model_copy(update={"metadata": {}})
-    assert contents.hash_of(document) == CATS.document.id_
-    assert contents.hash_of(CATS.document) == CATS.document.metadata["content_hash"]

@@ -44,13 +44,12 @@ def test_a_free_folder_is_empty_or_holds_only_our_files(tmp_path):
     folders.check_free(tmp_path, recorded=["thesis.txt"])
 
 
-def test_made_folders_are_removed_only_while_they_are_empty(tmp_path):
+def test_folders_that_were_made_are_named_inmost_first_and_private_if_asked(
+    tmp_path,
+):
     made = folders.make_folders(tmp_path / "a" / "b", private=True)
     assert [path.name for path in made] == ["b", "a"]
     assert (tmp_path / "a" / "b").stat().st_mode & 0o777 == 0o700
-    (tmp_path / "a" / "mine").touch()
-    folders.remove_folders(made)
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == ["mine"]
 
 
 def test_only_recorded_drafts_of_our_form_are_removed(tmp_path):

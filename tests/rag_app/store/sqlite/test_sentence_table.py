@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.sentence_table import SentenceTable
+from rag_app.store.merging import merge
 from rag_app.store.protocol import Store
 from rag_app.store.sqlite.checksums import Checksums
-from rag_app.store.sqlite.merge import merge
 from rag_app.store.sqlite.schema import create_tables
 from rag_app.store.sqlite.sentence_table import read_sentences, write_sentences
 from rag_app.store.sqlite.store import create_store, open_store

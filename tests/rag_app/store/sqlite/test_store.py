@@ -14,7 +14,6 @@ from rag_app.store.sqlite.store import (
     check_new,
     claimed,
     create_store,
-    folder_bytes,
     is_index,
     open_store,
     remove_if_empty,
@@ -74,11 +73,3 @@ def test_a_writer_configures_and_a_reader_sees_it(tmp_path):
 
 def vars_of(config):
     return {name: getattr(config, name) for name in config.__dataclass_fields__}
-
-
-def test_the_size_of_a_folder_is_that_of_its_files(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "x").write_bytes(b"12345")
-    (tmp_path / "y").write_bytes(b"123")
-    assert folder_bytes(tmp_path) == 8
-    assert folder_bytes(tmp_path / "missing") == 0

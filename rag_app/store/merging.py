@@ -8,15 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from pipelines.errors import ConfigError, IndexMismatchError, StoreError
+from pipelines.analysers import analyser_of
+from pipelines.errors import ConfigError, IndexMismatchError
 from rag_app.store.config import differences, joined_analysers, with_kinds
-from rag_app.store.engine.array_files import sync_folder
+from rag_app.store.opening import drafted_store, open_store
 from rag_app.store.protocol import IndexConfig, Prepared, SourceInfo, Store, Writer
-from rag_app.store.sqlite.contents import hash_of
-from rag_app.store.sqlite.folders import clear_drafts, new_merge_draft, remove_tree
-from rag_app.store.sqlite.retitling import with_title
-from rag_app.store.sqlite.schema import DATABASE, DERIVED
-from rag_app.store.sqlite.store import claimed, create_store, open_store
 
 
 @dataclass(frozen=True)
@@ -77,7 +73,7 @@ def merge(
         with _opened(source) as store:
             configs[name] = store.config
     config = merged_config(configs)
-    with _draft(into) as draft, _Copy(draft, config, names) as copy:
+    with drafted_store(into, config) as merged, _Copy(merged, names) as copy:
         for name, source in sources.items():
             with _opened(source) as store:
                 copy.add(name, store)
@@ -121,20 +117,15 @@ def merged_config(configs: Mapping[str, IndexConfig]) -> IndexConfig:
 class _Copy:
     """Copies contents into a new index, each in one transaction."""
 
-    def __init__(
-        self, path: Path, config: IndexConfig, names: Mapping[str, Sequence[str]] | None
-    ) -> None:
+    def __init__(self, into: Store, names: Mapping[str, Sequence[str]] | None) -> None:
         self._names = names
         self.taken: dict[str, int] = {}
         self.shared = 0
-        self._store = create_store(path, config)
         self._here: dict[str, SourceInfo] = {}
         self._documents: set[str] = set()
         self._titles: dict[str, str] = {}
         self._stack = contextlib.ExitStack()
-        self._writer: Writer = self._stack.enter_context(
-            self._store.writer(durable=False)  # nobody reads it before it is complete
-        )
+        self._writer: Writer = self._stack.enter_context(into.writer())
 
     def add(self, name: str, store: Store) -> None:
         """Copy one source, as it is in one generation."""
@@ -156,19 +147,16 @@ class _Copy:
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Build the derived files, unless interrupted, and close the new index."""
-        try:
-            self._stack.__exit__(*error)
-        finally:
-            self._store.close()
+        """Build the derived files, unless interrupted."""
+        self._stack.__exit__(*error)
 
     def _named(self, found: Prepared, index: str) -> Prepared:
         """Give a content the names that are wanted, or the index's name as their origin."""
         from pipelines.documents import retitled
 
         if self._names is not None:
-            names = tuple(self._names[hash_of(found.document)])
-            titled = with_title(found, retitled(found.document.metadata, names[0]))
+            names = tuple(self._names[found.content_hash])
+            titled = _with_title(found, retitled(found.document.metadata, names[0]))
             return replace(titled, names=names, origin="", origins={})
         origins = {name: origin or index for name, origin in found.origins.items()}
         return replace(found, origin=found.origin or index, origins=origins)
@@ -187,7 +175,7 @@ class _Copy:
         content_hash = known.content_hash
         if known.reader == found.document.metadata.get("reader"):
             # The same nodes have the same ids: only what is missing is added.
-            found = with_title(found, self._titles[content_hash])
+            found = _with_title(found, self._titles[content_hash])
             self._writer.extend(replace(found, built=(found.built or frozenset()) | known.built))
         for name, origin in found.origins.items():
             self._writer.add_name(content_hash, name, origin=origin)
@@ -196,41 +184,32 @@ class _Copy:
 @contextlib.contextmanager
 def _opened(source: Store | Path) -> Iterator[Store]:
     if isinstance(source, Path):
-        with open_store(source) as store:
+        with contextlib.closing(open_store(source)) as store:
             yield store
     else:
         yield source
 
 
-@contextlib.contextmanager
-def _draft(into: Path) -> Iterator[Path]:
-    """Yield a folder to build in; leaving moves what was built into place, the database last."""
-    with claimed(into) as lock:
-        draft = into / new_merge_draft()
-        lock.record(draft.name, DERIVED)
-        try:
-            yield draft
-            _refuse_log(draft)
-            _move(draft, into, (DERIVED, DATABASE))
-        except BaseException:
-            clear_drafts(into, [draft.name, DERIVED])
-            raise
-        remove_tree(draft)
-        lock.record()
+def _with_title(found: Prepared, title: str) -> Prepared:
+    """Give a content another title and count its words again; changes and returns ``found``."""
+    from pipelines.searched import counted_terms
 
-
-def _refuse_log(draft: Path) -> None:
-    """Accept a database that is complete without its log, which would not be moved."""
-    log = draft / f"{DATABASE}-wal"
-    if log.exists() and log.stat().st_size:
-        raise StoreError(
-            f"the database in {draft} could not be finished: its log is still beside it",
-            hint="free space on the disk and run it again",
-        )
-
-
-def _move(draft: Path, into: Path, names: Sequence[str]) -> None:
-    for name in names:
-        if (draft / name).exists():
-            (draft / name).rename(into / name)
-            sync_folder(into)
+    old = found.document.metadata.get("title")
+    if title == old:
+        return found
+    for titled in (found.document, *found.nodes):
+        if titled.metadata.get("title") == old:
+            titled.metadata["title"] = title
+    nodes = {node.node_id: node for node in found.nodes}
+    headed = {i for i, node in nodes.items() if node.metadata["kind"] in ("parent", "passage")}
+    return replace(
+        found,
+        terms={
+            node_id: counted_terms(nodes[node_id]) if node_id in headed else counts
+            for node_id, counts in found.terms.items()
+        },
+        lists={
+            name: {node_id: counted_terms(nodes[node_id], analyser_of(name)) for node_id in counted}
+            for name, counted in found.lists.items()
+        },
+    )

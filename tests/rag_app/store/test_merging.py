@@ -12,9 +12,9 @@ from llama_index.core.schema import Document, IndexNode, TextNode
 
 from pipelines.errors import ConfigError, IndexExistsError, IndexMismatchError
 from rag_app.store.config import with_kinds
+from rag_app.store.merging import merge
 from rag_app.store.protocol import Prepared
-from rag_app.store.sqlite import merge as merging
-from rag_app.store.sqlite.merge import merge
+from rag_app.store.sqlite import drafts
 from rag_app.store.sqlite.schema import DATABASE, DERIVED, LOCK
 from rag_app.store.sqlite.store import SqliteStore, create_store, open_store
 from tests.rag_app.store.make import CONFIG, prepared, vector
@@ -188,7 +188,7 @@ def test_a_merge_that_is_killed_leaves_no_index_and_can_be_repeated(
 ) -> None:
     child = os.fork()
     if child == 0:
-        monkeypatch.setattr(merging, "sync_folder", lambda _: os.kill(os.getpid(), signal.SIGKILL))
+        monkeypatch.setattr(drafts, "sync_folder", lambda _: os.kill(os.getpid(), signal.SIGKILL))
         merge(sources, tmp_path / "C")
         os._exit(0)
     assert os.WIFSIGNALED(os.waitpid(child, 0)[1])
@@ -205,7 +205,7 @@ def test_a_merge_that_fails_leaves_nothing(
     def fail(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(merging, "_move", fail)
+    monkeypatch.setattr(drafts, "_move", fail)
     with pytest.raises(OSError, match="No space"):
         merge(sources, tmp_path / "C")
     assert not (tmp_path / "C").exists()

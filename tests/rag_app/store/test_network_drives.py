@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pipelines.errors import IndexReadOnlyError
+from rag_app.store import network_drives
+from rag_app.store.network_drives import file_system, refuse_network_drive
 from rag_app.store.protocol import Store
-from rag_app.store.sqlite import network_drives
-from rag_app.store.sqlite.network_drives import file_system, refuse_network_drive
 
 MOUNTS = """\
 /dev/vda / ext4 rw 0 0
