@@ -23,8 +23,7 @@ import pytest
 
 from rag_app.cli import signals
 from rag_app.index import Index
-from rag_app.store.sqlite import build
-from rag_app.store.sqlite import merge as merging
+from rag_app.store.sqlite import build, drafts
 from tests.rag_app.cli.test_app import FORK, ROOT, forked
 from tests.support.embedding import HashEmbedding, hash_vector
 
@@ -310,7 +309,7 @@ def test_an_interrupted_merge_leaves_no_index_and_its_sources_as_they_are(rag, t
     for number, file in enumerate(two):
         rag("ingest", file, "--index", f"part{number}")
     with monkeypatch.context() as patched:
-        patched.setattr(merging, "_move", interrupt)
+        patched.setattr(drafts, "_move", interrupt)
         done = rag("merge", "part0", "part1", "--into", "whole")
     assert (done.code, done.out) == (130, "")
     assert done.err == "interrupted: whole was not made; the sources are as they were\n"

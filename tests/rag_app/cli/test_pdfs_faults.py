@@ -16,7 +16,7 @@ from rag_app.cached.folders import IndexCache
 from rag_app.cli.output import Output
 from rag_app.cli.pdfs import cached_pdfs as open_pdfs
 from rag_app.index import Index
-from rag_app.store.sqlite import merge as merging
+from rag_app.store.sqlite import drafts
 from tests.rag_app.cli.cached_pdfs import (
     ANSWER,
     CRANE_QUESTION,
@@ -120,7 +120,7 @@ def test_a_merge_that_is_killed_is_never_used(rag, two, model):
         rag("ask", VALVE_QUESTION, file)
 
     def killed() -> None:
-        merging.sync_folder = lambda _: os.kill(os.getpid(), signal.SIGKILL)
+        drafts.sync_folder = lambda _: os.kill(os.getpid(), signal.SIGKILL)
         with open_pdfs(two, here()):
             pass
 
@@ -139,7 +139,7 @@ def test_ctrl_c_in_a_merge_leaves_nothing_half(rag, two, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(merging, "_move", interrupt)
+        patch.setattr(drafts, "_move", interrupt)
         assert rag("ask", VALVE_QUESTION, *two).code == 130
     assert rag("ask", VALVE_QUESTION, *two).err == ""
 
