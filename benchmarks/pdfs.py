@@ -1,6 +1,9 @@
 """What is read of PDFs that are hard to read: outcomes, states of pages, words beside poppler's.
 
 Run ``RAG_EVAL_DATA=… python -m benchmarks.pdfs``; writes ``benchmarks/results/pdfs.json``.
+With ``mutated`` after it, only that part is run again which reads valid PDFs with one thing
+wrong: each must be read, or be an error of ours with a reason.
+
 Words are compared with those of poppler's ``pdftotext``, where that is installed: recall is the
 share of its words that we have, precision the share of ours that it has, by file, pages
 together; Chinese and Japanese count by the character.
@@ -15,6 +18,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 import unicodedata
 from collections import Counter
@@ -29,11 +33,13 @@ from pipelines.page_reader_names import by_reader
 from pipelines.page_states import PAGE_STATES
 from pipelines.readers import Limits, RawPdf
 from pipelines.reading import DEFAULT_READER, READERS, read_data, whole
+from tests.hostile.mutations import run
 
 CHOSEN = "chosen for each page"
 # The passwords of the samples, which their authors publish.
 PASSWORDS = ("foo", "baz", "openpassword")
 EVERY_REPORT = 4  # of the annual reports, one in so many
+MUTATIONS, MAX_MUTATED_BYTES = 1000, 2_000_000
 RESULT = Path(__file__).parent / "results" / "pdfs.json"
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|[^\W_\u3040-\u30ff\u3400-\u9fff]+")
 Words = Counter[str]
@@ -151,6 +157,24 @@ def reports(folder: Path) -> dict[str, Any]:
     }
 
 
+def mutations(folder: Path) -> dict[str, Any]:
+    """Return what comes of reading valid PDFs with one thing wrong."""
+    sources: dict[str, bytes] = {}
+    for path in sorted(folder.rglob("*.pdf")):
+        if path.stat().st_size <= MAX_MUTATED_BYTES and outcome(path)["outcome"] == "read":
+            sources[path.name] = path.read_bytes()
+    with tempfile.TemporaryDirectory() as place:
+        tally = run(Path(place), sources, range(MUTATIONS), PASSWORDS)
+    return {
+        "sources": len(sources),
+        "outcomes": dict(tally.outcomes.most_common()),
+        "pages_by_state": {state: tally.states[state] for state in PAGE_STATES},
+        "by_what_was_done": {way: dict(found) for way, found in sorted(tally.ways.items())},
+        "longest_seconds": round(tally.longest, 2),
+        "violations": tally.violations,
+    }
+
+
 def main() -> None:
     """Measure, print and write."""
     logging.disable(logging.CRITICAL)  # pypdf says much about such files
@@ -158,8 +182,18 @@ def main() -> None:
         root = data_root()
     except DataMissingError as error:
         sys.exit(str(error))
+    if sys.argv[1:] == ["mutated"]:
+        found = {"mutated": mutations(root / "hard-pdfs")}
+        print(json.dumps(found, indent=1))
+        known = json.loads(RESULT.read_text(encoding="utf-8")) | found
+        RESULT.write_text(json.dumps(known, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        return
     files = [outcome(path) for path in sorted((root / "hard-pdfs").rglob("*.pdf"))]
-    result = {"summary": summary(files), "reports": reports(root / "financebench" / "pdfs")}
+    result = {
+        "summary": summary(files),
+        "reports": reports(root / "financebench" / "pdfs"),
+        "mutated": mutations(root / "hard-pdfs"),
+    }
     print(json.dumps(result, indent=1, ensure_ascii=False))
     text = json.dumps(result | {"hard": files}, indent=1, ensure_ascii=False)
     RESULT.write_text(text + "\n", encoding="utf-8")

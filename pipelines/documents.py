@@ -14,6 +14,7 @@ from llama_index.core.schema import BaseNode, Document
 from pipelines.errors import NoTextError
 from pipelines.file_names import original, printable, storable
 from pipelines.isolated import Reading, passwords, read_file
+from pipelines.letter_spacing import joined_letters
 from pipelines.ocr import Ocr, wants
 from pipelines.page_map import Page
 from pipelines.page_reader_names import by_reader
@@ -175,7 +176,8 @@ def page_map(document: BaseNode) -> list[Page]:
 def adopt(document: Document) -> Document:
     """Return a copy of a user's Document in our form.
 
-    Its text is sanitised, its names are printable, its metadata storable. Its content
+    Its text is sanitised, letter-spaced lines of it are written together, its names are
+    printable, its metadata storable. Its content
     hash is that of its text and metadata (paths and times aside); without an id of its
     own that hash becomes the id. A page map of ours stays; a number in ``page_label``
     makes the whole one page.
@@ -189,6 +191,8 @@ def adopt(document: Document) -> Document:
         raise NoTextError("it has no text", hint="leave it out, or give its text")
     if text == document.text and given.get("reader") and given.get("content_hash"):
         return document.model_copy(deep=True, update={"metadata": given})
+    if not given.get("page_map"):  # whose offsets are those of the text as it is
+        text = joined_letters(text)
     metadata = {**given, **printable_names(document.metadata)}
     stem = PurePath(original(metadata["file_name"])).stem
     metadata["title"] = str(given.get("title", clean_stem(stem)))

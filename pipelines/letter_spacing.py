@@ -1,7 +1,8 @@
 """Words that are set with a space after each letter, put together again. Pure.
 
 "A N N U A L  R E P O R T" and 「有 価 証 券 報 告 書」 are found by their words, and quoted as
-them. Where one word ends is told by the wider gap.
+them. Where one word ends is told by the wider gap; in a text without places by the second
+blank, and only where a line has nothing but single letters: "A B C D" may as well be heads.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _SPACED = re.compile(
 )
 # What each of these has, quick to check: it begins with a fixed character.
 _SIGN = re.compile(r" [^\W\d_] [^\W\d_](?!\S)")
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 _WIDE_SIGN = re.compile(rf"\u3000[{_CJK}]\u3000")
 _MAX_GAP = 1.2  # heights of a letter: letters further apart are heads of columns
 _WORD_GAP = 1.5  # times the usual gap between the letters
@@ -30,6 +32,21 @@ def has_spaced_letters(text: str) -> bool:
     if not (_SIGN.search(text) or _WIDE_SIGN.search(text)):
         return False
     return _SPACED.search(text) is not None
+
+
+def joined_letters(text: str) -> str:
+    """Return a text without places whose letter-spaced lines are written together."""
+    if not has_spaced_letters(text):
+        return text
+    return "\n".join(map(_joined_line, text.split("\n")))
+
+
+def _joined_line(line: str) -> str:
+    letters = line.split()
+    alphabet = "".join(letters).lower() in _ALPHABET
+    if alphabet or any(len(letter) > 1 for letter in letters):
+        return line
+    return _SPACED.sub(lambda match: "".join(match[0].split()), line)
 
 
 def with_joined_letters(text: str, layout: PageLayout) -> tuple[str, PageLayout]:

@@ -229,7 +229,7 @@ def test_the_patterns_of_every_package_are_found() -> None:
 
 
 def test_a_pattern_is_used_as_the_modules_that_hold_it_use_it() -> None:
-    assert uses_of("pipelines.letter_spacing._SPACED[0]") == ["finditer", "search"]
+    assert uses_of("pipelines.letter_spacing._SPACED[0]") == ["finditer", "search", "sub"]
     assert uses_of("pipelines.page_states._LETTER_OR_DIGIT[0]") == ["match"]
 
 

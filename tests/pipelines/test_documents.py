@@ -148,6 +148,15 @@ def test_document_without_text_is_refused_with_its_reason():
             adopt(Document(text=text))
 
 
+def test_letter_spaced_lines_of_a_given_document_are_written_together_unless_it_has_pages():
+    spaced = "A N N U A L  R E P O R T\nof 2024"
+    assert adopt(Document(text=spaced)).text == "ANNUAL  REPORT\nof 2024"
+    labelled = adopt(Document(text=spaced, metadata={"page_label": "3"}))
+    assert page_map(labelled)[0].raw == labelled.text == "ANNUAL  REPORT\nof 2024"
+    mapped = [{"number": 1, "label": "1", "start": 0, "end": len(spaced), "raw": spaced}]
+    assert adopt(Document(text=spaced, metadata={"page_map": mapped})).text == spaced
+
+
 def test_adopted_documents_keep_their_id_or_get_one_of_their_content():
     assert adopt(Document(text="x", id_="mine")).id_ == "mine"
     one, other = adopt(Document(text="x")), adopt(Document(text="x"))

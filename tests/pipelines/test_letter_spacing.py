@@ -1,7 +1,7 @@
 import pytest
 
 from pipelines.layout import Box, PageLayout, Word
-from pipelines.letter_spacing import has_spaced_letters, with_joined_letters
+from pipelines.letter_spacing import has_spaced_letters, joined_letters, with_joined_letters
 
 
 def spread(text, *, gap=4.0, word_gap=9.0, size=10.0):
@@ -59,3 +59,21 @@ def test_text_without_spaced_letters_is_seen_as_such(text):
 @pytest.mark.parametrize("text", ["A N N U A L", "有 価 証 券", "有\u3000価\u3000証\u3000券"])
 def test_spaced_letters_are_seen(text):
     assert has_spaced_letters(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "joined"),
+    [
+        ("A N N U A L  R E P O R T\nof 2024", "ANNUAL  REPORT\nof 2024"),
+        ("有 価 証 券 報 告 書", "有価証券報告書"),
+        ("有　価　証　券", "有価証券"),
+        ("  S U M M A R Y  ", "  SUMMARY  "),
+        ("Grades: A B C D F", "Grades: A B C D F"),
+        ("A B C D E", "A B C D E"),
+        ("A N N U A L report", "A N N U A L report"),
+        ("a b c", "a b c"),
+        ("1 2 3 4 5", "1 2 3 4 5"),
+    ],
+)
+def test_lines_of_single_letters_are_joined_by_their_blanks_alone(text, joined):
+    assert joined_letters(text) == joined
