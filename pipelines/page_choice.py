@@ -53,7 +53,7 @@ def wants(page: PageText, reader: str, *, file_has_text: bool = True) -> bool:
         return page.incomplete
     if page.incomplete or page.state in _ANOTHER_MAY_READ:
         return True
-    return not file_has_text and page.state in ("image", "empty")
+    return not file_has_text and page.state in ("image", "empty") and not page.hides_text
 
 
 def better(found: PageText, page: PageText) -> bool:

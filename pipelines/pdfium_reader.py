@@ -202,11 +202,15 @@ def _loaded(pdf: Any, index: int) -> Any:
 def _page(pdf: Any, index: int, label: str, *, is_placeholder: bool) -> PageText:
     with closing(_loaded(pdf, index)) as page:
         text, state = _page_text(page, is_placeholder=is_placeholder)
-        added = added_to(page)
+        added, hides_text = added_to(page), state == "hidden"
+        if hides_text and _draws(page):
+            state = "image"
         if state not in ("undecodable", "form") and (text + added).strip():
             state = "scan" if is_scan(page, text + added) else "text"
         incomplete = _leaves_text_out(page, text)
-        return PageText(label, text, state, incomplete=incomplete, added=added)
+        return PageText(
+            label, text, state, incomplete=incomplete, added=added, hides_text=hides_text
+        )
 
 
 def _is_dynamic_form(pdf: Any) -> bool:
@@ -225,7 +229,7 @@ def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
         return "", "form"
     if text.strip():
         return text, "text"
-    return "", "image" if _draws(page) else state
+    return "", "image" if state == "empty" and _draws(page) else state
 
 
 def _leaves_text_out(page: Any, text: str) -> bool:

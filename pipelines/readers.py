@@ -30,6 +30,7 @@ class PageText:
         incomplete: whether the reader saw text on it that it cannot give.
         read_by: name of the page reader whose text it is; ``""``: the first one's.
         added: what was filled in and added to the page, by lines; ``whole`` puts it to the text.
+        hides_text: whether all its text is such that nobody sees it.
     """
 
     label: str
@@ -39,6 +40,7 @@ class PageText:
     incomplete: bool = False
     read_by: str = ""
     added: str = ""
+    hides_text: bool = False
 
     @property
     def says_something(self) -> bool:

@@ -121,6 +121,9 @@ def test_a_picture_with_text_outside_the_page_only_is_an_image():
 
     found = read(draw)
     assert (found.text, found.state) == ("", "image")
+    # What this reader leaves out another does not bring back.
+    with pytest.raises(NoTextError, match="1 image only"):
+        read_data(page(draw), "pypdfium2", (), Limits())
 
 
 def test_a_huge_page_is_drawn_small():
