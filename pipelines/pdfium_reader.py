@@ -11,6 +11,7 @@ import re
 import threading
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, suppress
+from itertools import islice
 from typing import Any
 
 from pipelines.annotations import added_to
@@ -293,8 +294,8 @@ def _decoded_text(page: Any) -> tuple[str, PageState]:
             return "", "undecodable"
         if not text.strip():
             return "", "empty"
-        if _KANA_OR_HAN.search(text) and is_vertical(_glyphs(textpage, _SAMPLE_GLYPHS)):
-            text = vertical_text(_glyphs(textpage))
+        if _KANA_OR_HAN.search(text) and _is_vertical(textpage):
+            text = vertical_text(list(_glyphs(textpage)))
         else:
             text = arranged(page, textpage, text)
         # U+FFFE stands for a hyphen at a line end, and swallows the line end.
@@ -322,20 +323,26 @@ def _is_code(textpage: Any) -> bool:
     return is_code(characters, [is_unmapped(i) for i in drawn])
 
 
-def _glyphs(textpage: Any, most: int | None = None) -> list[Glyph]:
-    """Return the characters that the page itself draws, with the middle of each."""
+def _is_vertical(textpage: Any) -> bool:
+    """Tell whether a page is set in columns; one that begins with a head, from all its glyphs."""
+    middle = textpage.count_chars() // 2
+    first, later = (
+        is_vertical(list(islice(_glyphs(textpage, start), _SAMPLE_GLYPHS))) for start in (0, middle)
+    )
+    return first or (later and is_vertical(list(_glyphs(textpage))))
+
+
+def _glyphs(textpage: Any, start: int = 0) -> Iterator[Glyph]:
+    """Yield the characters that the page itself draws, from one on, with the place of each."""
     import pypdfium2.raw as pdfium
 
-    glyphs: list[Glyph] = []
-    for index in range(textpage.count_chars()):
+    for index in range(start, textpage.count_chars()):
         if pdfium.FPDFText_IsGenerated(textpage, index) == 1:
             continue
         code = pdfium.FPDFText_GetUnicode(textpage, index)
         left, bottom, right, top = textpage.get_charbox(index, loose=True)
-        glyphs.append(Glyph(chr(code), (left + right) / 2, (bottom + top) / 2))
-        if len(glyphs) == most:
-            break
-    return glyphs
+        x, y = (left + right) / 2, (bottom + top) / 2
+        yield Glyph(chr(code), x, y, right - left, top - bottom)
 
 
 def _largest(pdf: Any) -> str:
