@@ -72,7 +72,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _TableLines:
     """Lines of a table: where they begin and end, and which of them name the rest."""
 
     first: int
@@ -194,7 +194,7 @@ def _says_something(text: str) -> bool:
     return _DIGIT.search(_YEAR.sub("", rest)) is not None or "：" in text
 
 
-def _tables(text: str, lines: Sequence[Line]) -> Iterator[_Table]:
+def _tables(text: str, lines: Sequence[Line]) -> Iterator[_TableLines]:
     at = 0
     while at < len(lines):
         words = text[lines[at].start : lines[at].end]
@@ -202,14 +202,14 @@ def _tables(text: str, lines: Sequence[Line]) -> Iterator[_Table]:
             last = _end_of_captioned(text, lines, at + 1)
             if last > at + 1:
                 heads = [at, *_column_heads(text, lines, at + 1, last)]
-                yield _Table(at, last, tuple(heads))
+                yield _TableLines(at, last, tuple(heads))
                 at = last + 1
                 continue
         if _is_row(text, lines[at]):
             last = _end_of_rows(text, lines, at)
             if last > at:
                 first = _first_head(text, lines, at)
-                yield _Table(first, last, tuple(range(first, at)))
+                yield _TableLines(first, last, tuple(range(first, at)))
                 at = last + 1
                 continue
         at += 1

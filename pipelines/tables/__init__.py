@@ -1,0 +1,1 @@
+"""Tables of a page, from the places of its words. Pure."""
