@@ -7,7 +7,7 @@ read the page, so that cheap signs decide which pages are looked at.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -36,9 +36,10 @@ def arranged(page: Any, textpage: Any, text: str) -> str:
         textpage: of it.
         text: of it as PDFium gives it.
     """
-    frame, paint = frame_of(page), Paint(textpage)
-    hides = may_hide_text(page, textpage, frame, text, paint)
-    if not (hides or has_spaced_letters(text) or _may_run_across(textpage, frame, text, paint)):
+    frame, paint, lines = frame_of(page), Paint(textpage), _lines(text)
+    hides = may_hide_text(page, textpage, frame, len(text), lines, paint)
+    runs_across = _may_run_across(textpage, frame, text, lines, paint)
+    if not (hides or runs_across or has_spaced_letters(text)):
         return text
     characters = placed_characters(textpage, frame, text)
     if hides:
@@ -46,35 +47,48 @@ def arranged(page: Any, textpage: Any, text: str) -> str:
     return with_joined_letters(*in_columns(*laid_out(characters, frame.size)))[0]
 
 
-def _may_run_across(textpage: Any, frame: Frame, text: str, paint: Paint) -> bool:
+def _lines(text: str) -> list[tuple[int, int]]:
+    """Return the places of the first and the last visible character of each line."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for line in text.split("\n"):
+        visible = line.strip()
+        if visible:
+            start = at + line.index(visible[0])
+            spans.append((start, start + len(visible) - 1))
+        at += len(line) + 1
+    return spans
+
+
+def _may_run_across(
+    textpage: Any, frame: Frame, text: str, lines: Sequence[tuple[int, int]], paint: Paint
+) -> bool:
     """Tell whether lines of a page may run across two columns, from some of its long lines.
 
     These have wide gaps at one place, and the lines of most pages have none.
     """
-    lines = _long_lines(text)
-    if len(lines) < _MIN_OF_MORE:
+    long = _long(lines)
+    if len(long) < _MIN_OF_MORE:
         return False
     for count, least in ((_FIRST_LINES, _MIN_OF_FIRST), (_MORE_LINES, _MIN_OF_MORE)):
         gaps = (
             gap
-            for start, end in lines[:: max(1, len(lines) // count)]
-            if not (paint.is_one_object(start, end - 1) or _is_row(text[start:end]))
-            for gap in _wide_gaps(textpage, frame, start, end - start)
+            for first, last in long[:: max(1, len(long) // count)]
+            if not (paint.is_one_object(first, last) or _is_row(text[first : last + 1]))
+            for gap in _wide_gaps(textpage, frame, first, last + 1 - first)
         )
         if most_shared(gaps)[0] < least:
             return False
     return True
 
 
-def _long_lines(text: str) -> list[tuple[int, int]]:
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for line in text.split("\n"):
-        spans.append((at, at + len(line.rstrip("\r"))))
-        at += len(line) + 1
-    usual = sorted(end - start for start, end in spans)[3 * len(spans) // 4]
+def _long(lines: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the long ones of some lines, given as the places of their ends."""
+    if len(lines) < _MIN_OF_MORE:
+        return []
+    usual = sorted(last - first for first, last in lines)[3 * len(lines) // 4]
     least = max(_MIN_LINE_CHARACTERS, _MIN_LONG_SHARE * usual)
-    return [(start, end) for start, end in spans if end - start >= least]
+    return [(first, last) for first, last in lines if last - first >= least]
 
 
 def _is_row(line: str) -> bool:

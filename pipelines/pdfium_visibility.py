@@ -26,21 +26,29 @@ _MAX_PICTURES = 2000  # of a page, that unpainted text may stand on
 _DPI = 96  # pixels per inch, where a page is drawn to look at its pale text
 
 
-def may_hide_text(page: Any, textpage: Any, frame: Frame, text: str, paint: Paint) -> bool:
+def may_hide_text(
+    page: Any,
+    textpage: Any,
+    frame: Frame,
+    characters: int,
+    lines: Sequence[tuple[int, int]],
+    paint: Paint,
+) -> bool:
     """Tell whether some text of a page may be hidden, from a sample of its characters.
 
     Args:
         page: of PDFium.
         textpage: of it.
         frame: what is shown of it.
-        text: of it as PDFium gives it, so that offsets are numbers of characters.
+        characters: of its text as PDFium gives it.
+        lines: numbers of the first and the last visible character of each.
         paint: tells how its characters are painted.
     """
     shown = _count_within(textpage, frame.left, frame.bottom, frame.right, frame.top)
     # Nearly always PDFium counts the same here as in the text; where not, it counts all again.
-    if shown < len(text) and shown < _count_within(textpage, -_FAR, -_FAR, _FAR, _FAR):
+    if shown < characters and shown < _count_within(textpage, -_FAR, -_FAR, _FAR, _FAR):
         return True
-    unseen = list(paint.unseen(_ends_of_lines(text)))
+    unseen = list(paint.unseen(lines))
     if not unseen or any(map(paint.is_unpainted, unseen)):
         return bool(unseen)
     # Heads of tables are white on a dark ground: no more than these are looked at.
@@ -53,17 +61,6 @@ def _count_within(textpage: Any, left: float, bottom: float, right: float, top: 
     import pypdfium2.raw as pdfium
 
     return int(pdfium.FPDFText_GetBoundedText(textpage.raw, left, top, right, bottom, None, 0))
-
-
-def _ends_of_lines(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the numbers of the first and the last visible character of each line."""
-    at = 0
-    for line in text.split("\n"):
-        visible = line.strip()
-        if visible:
-            start = at + line.index(visible[0])
-            yield start, start + len(visible) - 1
-        at += len(line) + 1
 
 
 def hidden_characters(
