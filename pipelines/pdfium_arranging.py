@@ -14,7 +14,7 @@ from typing import Any
 from pipelines.letter_spacing import has_spaced_letters, with_joined_letters
 from pipelines.page_text import laid_out, without
 from pipelines.pdfium_glyphs import Frame, Paint, frame_of, placed_characters
-from pipelines.pdfium_visibility import hidden_characters, may_hide_text
+from pipelines.pdfium_visibility import ends_of_lines, hidden_characters, may_hide_text
 from pipelines.reading_order import MIN_SHARED_LINES, in_columns, most_shared
 
 # Of the long lines of a page: those that run across have two columns in them.
@@ -36,8 +36,8 @@ def arranged(page: Any, textpage: Any, text: str) -> str:
         textpage: of it.
         text: of it as PDFium gives it.
     """
-    frame, paint, lines = frame_of(page), Paint(textpage), _lines(text)
-    hides = may_hide_text(page, textpage, frame, len(text), lines, paint)
+    frame, paint, lines = frame_of(page), Paint(textpage), ends_of_lines(text)
+    hides = may_hide_text(page, textpage, frame, text, paint, lines)
     runs_across = _may_run_across(textpage, frame, text, lines, paint)
     if not (hides or runs_across or has_spaced_letters(text)):
         return text
@@ -45,19 +45,6 @@ def arranged(page: Any, textpage: Any, text: str) -> str:
     if hides:
         characters = without(characters, hidden_characters(page, textpage, frame, characters))
     return with_joined_letters(*in_columns(*laid_out(characters, frame.size)))[0]
-
-
-def _lines(text: str) -> list[tuple[int, int]]:
-    """Return the places of the first and the last visible character of each line."""
-    spans: list[tuple[int, int]] = []
-    at = 0
-    for line in text.split("\n"):
-        visible = line.strip()
-        if visible:
-            start = at + line.index(visible[0])
-            spans.append((start, start + len(visible) - 1))
-        at += len(line) + 1
-    return spans
 
 
 def _may_run_across(

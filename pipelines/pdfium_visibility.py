@@ -30,9 +30,9 @@ def may_hide_text(
     page: Any,
     textpage: Any,
     frame: Frame,
-    characters: int,
-    lines: Sequence[tuple[int, int]],
+    text: str,
     paint: Paint,
+    lines: Sequence[tuple[int, int]] | None = None,
 ) -> bool:
     """Tell whether some text of a page may be hidden, from a sample of its characters.
 
@@ -40,15 +40,15 @@ def may_hide_text(
         page: of PDFium.
         textpage: of it.
         frame: what is shown of it.
-        characters: of its text as PDFium gives it.
-        lines: numbers of the first and the last visible character of each.
+        text: of it as PDFium gives it, so that offsets are numbers of characters.
         paint: tells how its characters are painted.
+        lines: ``ends_of_lines`` of the text, where they are known.
     """
     shown = _count_within(textpage, frame.left, frame.bottom, frame.right, frame.top)
     # Nearly always PDFium counts the same here as in the text; where not, it counts all again.
-    if shown < characters and shown < _count_within(textpage, -_FAR, -_FAR, _FAR, _FAR):
+    if shown < len(text) and shown < _count_within(textpage, -_FAR, -_FAR, _FAR, _FAR):
         return True
-    unseen = list(paint.unseen(lines))
+    unseen = list(paint.unseen(ends_of_lines(text) if lines is None else lines))
     if not unseen or any(map(paint.is_unpainted, unseen)):
         return bool(unseen)
     # Heads of tables are white on a dark ground: no more than these are looked at.
@@ -61,6 +61,19 @@ def _count_within(textpage: Any, left: float, bottom: float, right: float, top: 
     import pypdfium2.raw as pdfium
 
     return int(pdfium.FPDFText_GetBoundedText(textpage.raw, left, top, right, bottom, None, 0))
+
+
+def ends_of_lines(text: str) -> list[tuple[int, int]]:
+    """Return the places of the first and the last visible character of each line."""
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for line in text.split("\n"):
+        visible = line.strip()
+        if visible:
+            start = at + line.index(visible[0])
+            spans.append((start, start + len(visible) - 1))
+        at += len(line) + 1
+    return spans
 
 
 def hidden_characters(
