@@ -19,11 +19,12 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, TypeVar
 
 from pipelines.errors import (
     ConfigError,
@@ -37,6 +38,7 @@ from pipelines.errors import (
 from pipelines.file_names import printable
 from pipelines.interpreter import isolated_command, isolated_environment
 from pipelines.ocr import Ocr
+from pipelines.page_showing import PageRequest, ShownPage
 from pipelines.protocol import (
     ACCEPTED,
     READY,
@@ -46,6 +48,7 @@ from pipelines.protocol import (
     Task,
     WorkerAnswer,
     receive_answer,
+    receive_shown,
     task_bytes,
 )
 from pipelines.readers import Limits
@@ -66,6 +69,8 @@ _ONE_THREAD = {"OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 _log = logging.getLogger(__name__)
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,35 @@ def read_file(
     return ReadPdf(path, answer.raw, digest, reader, answer.read_by, reading.ocr)
 
 
+def read_page(
+    path: Path, request: PageRequest, reading: Reading | None = None
+) -> tuple[ShownPage, str]:
+    """Return one page of a PDF with its quotes, read by another process, and the file's hash.
+
+    Args:
+        path: the file.
+        request: the page, and what is wanted of it.
+        reading: limits and passwords.
+
+    Raises:
+        ReadError: the file or the page cannot be read or drawn; its subclass says why.
+    """
+    reading = reading or Reading()
+    try:
+        with open_regular(path) as file:
+            size = os.fstat(file.fileno()).st_size
+            task = Task(DEFAULT_READER, size, reading.limits, reading.passwords, request=request)
+            return _asked(file, lambda process: process.show(task, request, file), Stopper())
+    except OSError as error:
+        raise ReadError(
+            f"{printable(path)}: {error.strerror or error}",
+            hint="check the path and its permissions",
+        ) from error
+    except ReadError as error:
+        named = f"{printable(path.name)}: {error.message}"
+        raise type(error)(named, hint=error.hint) from error
+
+
 def _named(
     path: Path,
     file: BinaryIO,
@@ -187,10 +221,14 @@ def _read(
 ) -> tuple[WorkerAnswer, str]:
     size = os.fstat(file.fileno()).st_size
     task = Task(reader, size, reading.limits, reading.passwords, reading.ocr)
+    return _asked(file, lambda process: process.read(task, file, on_ocr_page), stopper)
+
+
+def _asked(file: BinaryIO, ask: Callable[[ReaderProcess], Answer], stopper: Stopper) -> Answer:
     for _ in range(2):
         with borrowed() as process, stopper.watching(process):
             try:
-                return process.read(task, file, on_ocr_page)
+                return ask(process)
             except FileNotTaken:
                 file.seek(0)  # it had ended while it waited, not because of this file
     raise ReadError("the process that reads PDFs does not start", hint=_REINSTALL)
@@ -238,9 +276,24 @@ class ReaderProcess:
             FileNotTaken: the process has ended for a reason of its own.
             ReadError: the file could not be read.
         """
+        return self._exchange(task, file, lambda: self._answer(task, on_ocr_page))
+
+    def show(self, task: Task, request: PageRequest, file: BinaryIO) -> tuple[ShownPage, str]:
+        """Return one page of a file, and the hash of its bytes.
+
+        Raises:
+            FileNotTaken: the process has ended for a reason of its own.
+            ReadError: the file or the page could not be read.
+        """
+        receive = partial(receive_shown, self._pipes.read, request)
+        return self._exchange(task, file, lambda: self._received(task, receive))
+
+    def _exchange(
+        self, task: Task, file: BinaryIO, answered: Callable[[], Answer | RagError]
+    ) -> tuple[Answer, str]:
         try:
             digest = self._sent(task, file)
-            answer = self._answer(task, on_ocr_page)
+            answer = answered()
         except BaseException:  # also Ctrl-C: what is in the pipes belongs to no later file
             self.kill()
             raise
@@ -307,15 +360,16 @@ class ReaderProcess:
             if on_ocr_page is not None:
                 on_ocr_page(number, total)
 
-        answer = self._received(task, began)
+        receive = partial(receive_answer, self._pipes.read, task.limits, began)
+        answer = self._received(task, receive)
         if begun and isinstance(answer, CrashError | TooLargeError | TooSlowError):
             raise _OcrFailure(answer)
         return answer
 
-    def _received(self, task: Task, on_ocr_page: OnOcrPage) -> WorkerAnswer | RagError:
+    def _received(self, task: Task, receive: Callable[[], Answer | RagError]) -> Answer | RagError:
         pipes = self._pipes
         try:
-            answer = receive_answer(pipes.read, task.limits, on_ocr_page)
+            answer = receive()
             self.alive = self.alive and pipes.read(1) == STAYS
         except TimeoutError:
             self.kill()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,6 +106,38 @@ def draw_part(page: Any, part: Box, dpi: float) -> Picture | None:
     matrix = (scale, 0.0, 0.0, scale, -part.left * scale, -part.top * scale)
     data, stride = _drawn(page, size, matrix, _WHITE)
     return Picture(data, *size, stride, scale * POINTS_PER_INCH, 0.0, (wide, high))
+
+
+def scale_within(page: Any, scale: float) -> float:
+    """Return pixels per point: as wanted, or fewer where the picture would be too large."""
+    width, height = page.get_size()
+    return _scale(width, height, scale)
+
+
+def draw_in_colour(page: Any, scale: float) -> tuple[int, int, bytes] | None:
+    """Draw a page with its annotations: width and height in pixels, red, green, blue of each.
+
+    None: it is too small, or its images are too large.
+
+    Args:
+        page: of pypdfium2.
+        scale: pixels per point; fewer where the picture would have too many pixels.
+    """
+    import pypdfium2
+
+    applied = scale_within(page, scale)
+    width, height = (round(applied * side) for side in page.get_size())
+    if min(width, height) < MIN_SIDE_PIXELS or image_pixels(page) > MAX_IMAGE_PIXELS:
+        return None
+    with closing(
+        pypdfium2.PdfBitmap.new_native(width, height, pypdfium2.raw.FPDFBitmap_BGR)
+    ) as drawn:
+        drawn.fill_rect((_WHITE, _WHITE, _WHITE, 255), 0, 0, width, height)
+        flags = pypdfium2.raw.FPDF_ANNOT | pypdfium2.raw.FPDF_REVERSE_BYTE_ORDER
+        pypdfium2.raw.FPDF_RenderPageBitmap(drawn, page, 0, 0, width, height, 0, flags)
+        data, row = bytes(drawn.buffer), 3 * width
+        stride = drawn.stride
+    return width, height, b"".join(data[at * stride : at * stride + row] for at in range(height))
 
 
 def _drawn(

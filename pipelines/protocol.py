@@ -6,10 +6,11 @@ A task is one JSON object and the bytes of the file; an answer is the pages, one
 the other, or an error::
 
     task    = length JSON bytes              {"reader", "passwords", "limits", "size"}; the file
-    answer  = "A" O* (E | P) ("." | "!")     accepted; "!": this process ends now
+    answer  = "A" O* (E | P | S) ("." | "!") accepted; "!": this process ends now
     O       = "O" number number              OCR begins with this page, of so many
     E       = "E" length JSON                {"kind", "message", "hint"}
     P       = "P" length JSON page*          {"pages", "title", "largest", "read_by"}
+    S       = "S" length JSON pixels         {"size", "places", "pixels"}; three bytes a pixel
     page    = length length state sure reader label text   in UTF-8; a byte each for the state,
                                              for the confidence of OCR in percent (255: none), and
                                              for the reader (0: the file's, 1: the first of
@@ -19,9 +20,10 @@ the other, or an error::
 from __future__ import annotations
 
 import json
+import math
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, astuple, dataclass, field
 from typing import Any
 
 from pipelines.cleaning import sanitise
@@ -36,18 +38,26 @@ from pipelines.errors import (
     ReadError,
     TooLargeError,
 )
+from pipelines.layout import Box
 from pipelines.ocr import Ocr
 from pipelines.page_choice import PAGE_READERS
+from pipelines.page_showing import PageRequest, Pixels, ShownPage
 from pipelines.page_states import PAGE_STATES
+from pipelines.pictures import MAX_PIXELS
+from pipelines.png import CHANNELS
+from pipelines.quote_places import MAX_QUOTE_CHARACTERS, QuotePlace
 from pipelines.readers import MAX_LABEL_CHARACTERS, MAX_TITLE_CHARACTERS, Limits, PageText, RawPdf
 from pipelines.reading import READERS
 
 READY, ACCEPTED, ERROR, PAGES, STAYS, ENDS = b"R", b"A", b"E", b"P", b".", b"!"
+SHOWN = b"S"
 OCR_PAGE = b"O"
 MAX_HEADER_BYTES = 64 << 10
 MAX_MESSAGE_CHARACTERS = 1000
+MAX_SHOWN_BYTES = 8 << 20
 _PAGE_READERS = ("", *PAGE_READERS)  # the first one of a file has no name here
 _UTF8_BYTES = 4  # of one character at most
+_MAX_REST_CHARACTERS = 20 * MAX_QUOTE_CHARACTERS  # NFKC makes up to 18 of one
 _LENGTH, _PAGE, _STEP = struct.Struct(">I"), struct.Struct(">IIBBB"), struct.Struct(">II")
 _NOT_BY_OCR, _PERCENT = 255, 100
 _KINDS: dict[str, type[RagError]] = {
@@ -77,6 +87,7 @@ class Task:
         limits: what it may cost.
         passwords: tried on an encrypted file, after the empty one.
         ocr: what reads its pictures; None: nothing does.
+        request: one page is wanted and where quotes stand on it; None: the text of all.
     """
 
     reader: str
@@ -84,6 +95,7 @@ class Task:
     limits: Limits
     passwords: tuple[str, ...] = field(default=(), repr=False)
     ocr: Ocr | None = None
+    request: PageRequest | None = None
 
 
 @dataclass(frozen=True)
@@ -107,9 +119,17 @@ def receive_task(read: Read) -> Task:
     """
     (length,) = _LENGTH.unpack(read(_LENGTH.size))
     given = json.loads(read(length))
-    ocr = given["ocr"] and Ocr(tuple(given["ocr"]["languages"]), given["ocr"]["folder"])
     limits, passwords = Limits(**given["limits"]), tuple(given["passwords"])
-    return Task(given["reader"], given["size"], limits, passwords, ocr)
+    request = given["request"]
+    if request is not None:
+        request = PageRequest(
+            request["page"], tuple(request["quotes"]), request["scale"], _ocr(request["ocr"])
+        )
+    return Task(given["reader"], given["size"], limits, passwords, _ocr(given["ocr"]), request)
+
+
+def _ocr(given: dict[str, Any] | None) -> Ocr | None:
+    return None if given is None else Ocr(tuple(given["languages"]), given["folder"])
 
 
 def ocr_page_bytes(number: int, total: int) -> bytes:
@@ -117,8 +137,11 @@ def ocr_page_bytes(number: int, total: int) -> bytes:
     return OCR_PAGE + _STEP.pack(number, total)
 
 
-def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
+def answer_bytes(answer: WorkerAnswer | ShownPage | RagError) -> Iterator[bytes]:
     """Yield an answer in parts."""
+    if isinstance(answer, ShownPage):
+        yield from _shown_bytes(answer)
+        return
     if isinstance(answer, RagError):
         kind = next(one for one in type(answer).__mro__ if one.__name__ in _KINDS)
         about = {"kind": kind.__name__, "message": answer.message, "hint": answer.hint}
@@ -139,6 +162,64 @@ def answer_bytes(answer: WorkerAnswer | RagError) -> Iterator[bytes]:
         sure = _NOT_BY_OCR if page.confidence is None else round(_PERCENT * page.confidence)
         reader = _PAGE_READERS.index(page.read_by)
         yield _PAGE.pack(len(label), len(text), state, sure, reader) + label + text
+
+
+def _shown_bytes(page: ShownPage) -> Iterator[bytes]:
+    pixels = page.pixels
+    yield SHOWN + _framed(
+        {
+            "size": [page.width, page.height],
+            "places": [
+                {"boxes": [astuple(box) for box in place.boxes], "rest": place.rest}
+                for place in page.places
+            ],
+            "pixels": [pixels.width, pixels.height] if pixels is not None else None,
+        }
+    )
+    if pixels is not None:
+        yield pixels.data
+
+
+def receive_shown(read: Read, request: PageRequest) -> ShownPage | RagError:
+    """Return what was found of one page; nothing in it is larger than the limits allow.
+
+    Raises:
+        EOFError: it ends before its end.
+        ProtocolError: it is malformed.
+    """
+    what = read(1)
+    if what == ERROR:
+        return _error(_header(read))
+    if what != SHOWN:
+        raise ProtocolError(f"an answer begins with {what!r}")
+    about = _header(read, MAX_SHOWN_BYTES)
+    try:
+        width, height = map(float, about["size"])
+        places = tuple(_place(one) for one in about["places"])
+        size = about["pixels"]
+        wide, high = size if size is not None else (0, 0)
+    except (KeyError, TypeError, ValueError) as error:
+        raise ProtocolError("an answer describes a page wrongly") from error
+    wanted = bool(request.scale)
+    if len(places) != len(request.quotes) or not all(map(math.isfinite, (width, height))):
+        raise ProtocolError("an answer describes a page wrongly")
+    if not all(isinstance(side, int) for side in (wide, high)) or wanted != (size is not None):
+        raise ProtocolError("an answer describes a picture wrongly")
+    if wanted and not (wide > 0 < high and wide * high <= 2 * MAX_PIXELS):
+        raise ProtocolError("a picture is larger than the limits allow")
+    pixels = Pixels(wide, high, read(CHANNELS * wide * high)) if wanted else None
+    return ShownPage(width, height, places, pixels)
+
+
+def _place(given: dict[str, Any]) -> QuotePlace:
+    boxes = tuple(Box(*map(float, box)) for box in given["boxes"])
+    rest = given["rest"]
+    numbers = [side for box in boxes for side in astuple(box)]
+    if not isinstance(rest, str) or len(rest) > _MAX_REST_CHARACTERS:
+        raise ValueError("the rest of a quote is too long")
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("a rectangle is nowhere")
+    return QuotePlace(boxes, rest)
 
 
 def receive_answer(
@@ -223,9 +304,9 @@ def _text(about: dict[str, Any], key: str, most: int) -> str:
     return sanitise(text)
 
 
-def _header(read: Read) -> dict[str, Any]:
+def _header(read: Read, most: int = MAX_HEADER_BYTES) -> dict[str, Any]:
     (length,) = _LENGTH.unpack(read(_LENGTH.size))
-    if length > MAX_HEADER_BYTES:
+    if length > most:
         raise ProtocolError("the header of an answer is too large")
     try:
         about = json.loads(read(length))

@@ -22,6 +22,7 @@ from typing import BinaryIO
 
 from pipelines.errors import RagError, ReadError, TooLargeError
 from pipelines.ocr import wants
+from pipelines.page_showing import ShownPage, show_page
 from pipelines.protocol import (
     ACCEPTED,
     ENDS,
@@ -125,9 +126,12 @@ def _soft(what: int, value: int | None) -> None:
 
 def answered(
     task: Task, data: bytes, on_ocr_page: OnOcrPage = lambda *_: None
-) -> WorkerAnswer | RagError:
-    """Return the pages of a file, or the error."""
+) -> WorkerAnswer | ShownPage | RagError:
+    """Return the pages of a file, or the one that is wanted, or the error."""
     try:
+        if task.request is not None:
+            seconds = task.limits.seconds_per_ocr_page
+            return show_page(data, task.passwords, task.request, seconds)
         return WorkerAnswer(
             *read_data(data, task.reader, task.passwords, task.limits, _by_ocr(task, on_ocr_page))
         )

@@ -96,6 +96,8 @@ WORKERS = Bounds(1, 256)
 """Processes that read files, or questions that are answered at a time."""
 PAGES = Bounds(1, 100_000)
 """Pages of a file, as ``--page`` names them."""
+SCALE = Bounds(0.1, 20, whole=False, unit="pixels per point")
+"""Of a picture of a page."""
 WEIGHT = Bounds(0, 1_000_000, whole=False)
 """The weight of an arm, and the k of reciprocal rank fusion."""
 PROBABILITY = Bounds(0, 1, whole=False)

@@ -97,6 +97,7 @@ class CitationBook:
             quotes=list(entry.quotes),
             read_by="text" if confidence is None else "ocr",
             confidence=confidence,
+            content_hash=passage.document_id,
         )
 
 

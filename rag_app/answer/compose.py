@@ -100,6 +100,7 @@ def _closest(
         quotes=quotes,
         read_by="text" if confidence is None else "ocr",
         confidence=confidence,
+        content_hash=passage.document_id,
     )
 
 

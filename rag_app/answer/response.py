@@ -9,6 +9,7 @@ from typing import Any, Literal
 from llama_index.core.base.response.schema import Response
 
 from rag_app.answer.html import html_of
+from rag_app.answer.shown_pages import PageSource
 
 Outcome = Literal["answered", "closest", "refused", "other_language"]
 Mode = Literal["extractive", "llm"]
@@ -43,7 +44,7 @@ class CitedQuote:
 
 
 @dataclass(frozen=True)
-class Citation:
+class Citation(PageSource):
     """One source of the answer.
 
     Attributes:
@@ -57,6 +58,7 @@ class Citation:
         quotes: the words that the answer rests on, best first.
         read_by: ``text``: the pages' own text; ``ocr``: text recognition read some of them.
         confidence: how sure that was, of its least certain page, 0 to 1; ``None``: not by OCR.
+        content_hash: sha256, in hex, of the file that was read; of a Document, its id.
     """
 
     number: int
@@ -69,10 +71,11 @@ class Citation:
     quotes: list[Quote]
     read_by: Literal["text", "ocr"] = "text"
     confidence: float | None = None
+    content_hash: str = ""
 
 
 @dataclass(frozen=True)
-class ClosestPassage:
+class ClosestPassage(PageSource):
     """A passage that is near the question and does not clearly answer it.
 
     Attributes:
@@ -84,7 +87,7 @@ class ClosestPassage:
         heading: of the place in the document (``""`` when unknown).
         lines: the sentences and rows nearest to the question, best first.
         quotes: the words of the document that the lines are made of.
-        read_by, confidence: as in :class:`Citation`.
+        read_by, confidence, content_hash: as in :class:`Citation`.
     """
 
     origin: str
@@ -98,6 +101,7 @@ class ClosestPassage:
     quotes: list[Quote]
     read_by: Literal["text", "ocr"] = "text"
     confidence: float | None = None
+    content_hash: str = ""
 
 
 @dataclass(frozen=True)

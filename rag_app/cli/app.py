@@ -26,6 +26,7 @@ _COMMANDS = {
     "ingest": ("ingest", "ingest", "EXAMPLES"),
     "ask": ("ask", "ask", "EXAMPLES"),
     "search": ("search", "search", "SEARCH_EXAMPLES"),
+    "show": ("page", "show_page", "EXAMPLES"),
     "explain": ("search", "explain", "EXPLAIN_EXAMPLES"),
     "info": ("info", "info", "EXAMPLES"),
     "repair": ("repair", "repair", "EXAMPLES"),

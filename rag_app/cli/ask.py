@@ -13,6 +13,7 @@ from rag_app.cli import options, show
 from rag_app.cli.given import check_source, check_words, is_file, is_folder, pdfs_of, question_of
 from rag_app.cli.groups import OutputOptions, SearchOptions, with_groups
 from rag_app.cli.help import examples
+from rag_app.cli.last_answer import remember
 from rag_app.cli.session import ERROR, REFUSED, Leftover, Session, UsageError, session
 
 if TYPE_CHECKING:
@@ -187,6 +188,7 @@ def _ask_one(
         finally:
             out.chunk("\n")
     answer = _document(response, source)
+    remember(current.settings.cache_dir, answer)
     if out.json:
         out.document(answer)
         return answer

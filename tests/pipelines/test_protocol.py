@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipelines.errors import EncryptedError, RagError, StoreError, TooSlowError
+from pipelines.layout import Box
 from pipelines.ocr import Ocr
 from pipelines.page_choice import PAGE_READERS
+from pipelines.page_showing import PageRequest, Pixels, ShownPage
 from pipelines.page_states import PAGE_STATES
 from pipelines.protocol import (
     ProtocolError,
@@ -19,9 +21,11 @@ from pipelines.protocol import (
     answer_bytes,
     ocr_page_bytes,
     receive_answer,
+    receive_shown,
     receive_task,
     task_bytes,
 )
+from pipelines.quote_places import QuotePlace
 from pipelines.readers import Limits, PageText, RawPdf
 
 LIMITS = Limits(pages=3, page_characters=10, characters=20)
@@ -157,3 +161,53 @@ def test_any_bytes_are_an_answer_an_end_or_refused(data, start):
     except (EOFError, ProtocolError):
         return
     assert isinstance(received, (WorkerAnswer, RagError))
+
+
+def shown_page(pixels=True):
+    box = Box(1.0, 2.0, 3.5, 4.0)
+    picture = Pixels(2, 1, bytes(range(6))) if pixels else None
+    return ShownPage(595.0, 842.0, (QuotePlace((box,), ""), QuotePlace((), "rest")), picture)
+
+
+@pytest.mark.parametrize("pixels", [True, False])
+def test_a_shown_page_arrives_as_it_was_sent(pixels):
+    page = shown_page(pixels)
+    request = PageRequest(3, ("one", "two"), 1.0 if pixels else 0.0)
+    read = sent(b"".join(answer_bytes(page)))
+    assert receive_shown(read, request) == page
+    with pytest.raises(EOFError):
+        read(1)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"size": [1.0]},
+        {"size": [float("nan"), 1.0]},
+        {"places": []},
+        {"places": [{"boxes": [[1, 2, 3]], "rest": ""}] * 2},
+        {"places": [{"boxes": [[1, 2, 3, float("inf")]], "rest": ""}] * 2},
+        {"places": [{"boxes": [], "rest": 5}] * 2},
+        {"pixels": None},
+        {"pixels": [10**6, 10**6]},
+        {"pixels": [-1, -1]},
+        {"pixels": ["2", 1]},
+        {"pixels": [0, 5]},
+    ],
+)
+def test_a_shown_page_that_is_malformed_is_refused_before_anything_is_allocated(change):
+    about = {
+        "size": [595.0, 842.0],
+        "places": [{"boxes": [], "rest": ""}, {"boxes": [], "rest": ""}],
+        "pixels": [2, 1],
+    }
+    header = json.dumps(about | change).encode()
+    data = b"S" + struct.pack(">I", len(header)) + header + bytes(6)
+    with pytest.raises(ProtocolError):
+        receive_shown(sent(data), PageRequest(1, ("one", "two"), 1.0))
+
+
+def test_a_task_for_one_page_arrives_as_it_was_sent():
+    request = PageRequest(3, ("one",), 1.5, Ocr(("eng",), "/weights"))
+    task = Task("pypdfium2", 5, Limits(), ("secret",), request=request)
+    assert receive_task(sent(task_bytes(task))) == task

@@ -112,6 +112,7 @@ def test_the_document_has_the_documented_keys_and_is_json():
     assert set(document["citations"][0]) == {
         "number", "origin", "file", "path", "page", "page_label", "pages", "quotes",
         "read_by", "confidence",
+        "content_hash",
     }  # fmt: skip
     assert set(document["citations"][0]["quotes"][0]) == {
         "text", "start", "end", "pages", "verified",

@@ -33,6 +33,7 @@ def test_json_has_the_documented_shape(rag, index):
     assert set(citation) == {
         "number", "origin", "file", "path", "page", "page_label", "pages", "quotes",
         "read_by", "confidence",
+        "content_hash",
     }  # fmt: skip
     assert (citation["file"], citation["page"], citation["page_label"]) == ("valve.pdf", 2, "1")
     assert citation["path"].endswith("/pdfs/valve.pdf")

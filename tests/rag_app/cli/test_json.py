@@ -48,6 +48,7 @@ def written(rag, pdfs, place) -> dict[str, Any]:
     for name, *arguments in (
         ("search", QUESTION),
         ("ask", QUESTION),
+        ("show",),
         ("explain", QUESTION),
         ("info",),
         ("eval", "q.jsonl", "-s", "hybrid", "-s", "bm25"),
