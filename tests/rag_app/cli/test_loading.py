@@ -35,7 +35,7 @@ OURS_UNWANTED = tuple(
         "rag_app.facade": "info ingesting",
         "rag_app.models": "llm",
         "rag_app.retrieval": "adapters explain",
-        "rag_app.store.sqlite": "build contents exporting merge retitling salvage verify writer",
+        "rag_app.store.sqlite": "build contents exporting retitling salvage verify writer",
     }.items()
     for name in names.split()
 )
