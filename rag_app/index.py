@@ -175,7 +175,7 @@ class Index:
 
     @property
     def store(self) -> Store:
-        """The store, for whoever composes a retriever of their own."""
+        """The store, to build your own retriever on."""
         return self._opened.store
 
     @property
@@ -271,7 +271,7 @@ class Index:
         return repair(self.store, embed_model=lambda: self.embed_model, progress=progress)
 
     def session(self) -> QuerySession:
-        """Open the newest generation, for whatever reads it more than once: close it."""
+        """Open the newest generation for several reads; close it after use."""
         return QuerySession({"": self.store})
 
     def as_retriever(

@@ -81,7 +81,7 @@ class QuerySession:
         """
         with self._guard:
             if self._closed:
-                raise StoreError("the question was given up", hint="ask again")
+                raise StoreError("the question was cancelled", hint="ask again")
             self._readers += 1
         try:
             yield

@@ -358,8 +358,8 @@ def settings_and_ignored(config_file: Path | None = None, **overrides: Any) -> t
 def found_may_set(field: str) -> bool:
     """Tell whether an untrusted settings file in the working folder may set a field."""
     info = Settings.model_fields.get(field)
-    marks = [mark for mark in info.metadata if isinstance(mark, FoundFile)] if info else []
-    return bool(marks) and all(mark.may_set for mark in marks)
+    rules = [rule for rule in info.metadata if isinstance(rule, FoundFile)] if info else []
+    return bool(rules) and all(rule.may_set for rule in rules)
 
 
 def trust_record() -> TrustRecord:

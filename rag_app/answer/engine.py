@@ -68,10 +68,10 @@ class CitedQueryEngine(BaseQueryEngine):
     Args:
         retriever: any LlamaIndex retriever; ours also say what failed, and what they search.
         llm: the language model; ``None``: extractive.
-        stores: indexes that the passages of a retriever of one's own come from, by the
+        stores: indexes that the passages of your own retriever come from, by the
             ``origin`` in their metadata (a single one by any name).
         evidence: pages, word weights and scripts, where they do not come from an index.
-        embed_model: ranks sentences by meaning, where the retriever's vectors voted.
+        embed_model: ranks sentences by meaning, where the retriever searched by vectors.
         streaming: whether ``query`` and ``aquery`` return streams.
         max_sentences: sentences of an extractive answer.
         prompts: what is said to the model and to the reader.

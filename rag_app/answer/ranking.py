@@ -133,9 +133,9 @@ def rank_units(
         similarity: cosines on the reference scale, asked only where a vector arm found one of
             the passages; ``None``: what the arm found has its own score.
     """
-    voted = any(_vector_matches(passage) for passage in passages)
-    by: FeatureSet = "meaning" if voted else _by_words(wording)
-    similarity = similarity if voted else None
+    by_meaning = any(_vector_matches(passage) for passage in passages)
+    by: FeatureSet = "meaning" if by_meaning else _by_words(wording)
+    similarity = similarity if by_meaning else None
     measured = measure(wording, concepts, passages, units, similarity)
     ranked = [
         RankedUnit(unit, probability("rank", features, by), features) for unit, features in measured

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pipelines.errors import EncryptedError, ReadError
 
-_MARK = b"/Encrypt"  # stands in the trailer of every encrypted PDF, which is not deflated
+_ENCRYPT = b"/Encrypt"  # stands in the trailer of every encrypted PDF, which is not deflated
 
 
 def needs_password(path: Path, passwords: Sequence[str] = ()) -> bool:
@@ -27,11 +27,11 @@ def needs_password(path: Path, passwords: Sequence[str] = ()) -> bool:
 
 
 def may_be_encrypted(path: Path) -> bool:
-    """Tell whether a file holds the mark of encrypted ones, without opening it as a PDF."""
+    """Tell whether a file contains ``/Encrypt``, without opening it as a PDF."""
     from pipelines.regular_files import open_regular
 
     try:
         with open_regular(path) as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
-            return data.find(_MARK) >= 0
+            return data.find(_ENCRYPT) >= 0
     except (OSError, ValueError, ReadError):  # what is wrong with it is said when it is read
         return False

@@ -164,11 +164,11 @@ class IndexCache:
 
     @contextmanager
     def use(self, key: str, on_wait: Callable[[], None] | None = None) -> Iterator[Path | None]:
-        """Give the index of this key, which nobody changes meanwhile; None where none is cached.
+        """Yield the index of this key under a shared lock; None where none is cached.
 
         Args:
             key: see :func:`key_of`.
-            on_wait: told once that somebody is making it just now, and this waits.
+            on_wait: called once while another process makes it and this one waits.
         """
         # Who makes it holds the lock before there is a folder.
         if not (_is_folder(self.root / key) or os.path.lexists(self._lock_path(key))):
@@ -188,43 +188,43 @@ class IndexCache:
 
     @contextmanager
     def change(self, key: str, *, wait: float) -> Iterator[Path]:
-        """Give the place of the index of this key to be made or changed, to nobody else meanwhile.
+        """Yield the folder of this key under an exclusive lock, to make or change its index.
 
         Raises:
-            IndexLockedError: somebody still uses it after ``wait`` seconds.
+            IndexLockedError: another process still uses it after ``wait`` seconds.
         """
         with self._lock(key).hold(timeout=wait):
             (self.root / key).mkdir(mode=_PRIVATE, exist_ok=True)
             yield self.root / key / _INDEX
 
     def note(self, key: str, files: Sequence[str], *, complete: bool) -> None:
-        """Note what the index is of, and whether all is done; within :meth:`change` only."""
+        """Record the files of the index, and whether it is complete; within :meth:`change` only."""
         about = self.root / key / _ABOUT
         draft = about.with_suffix(f".{secrets.token_hex(4)}.new")
         _write_new(draft, json.dumps({"files": list(files), "complete": complete}))
         draft.replace(about)
 
     def is_noted(self, key: str) -> bool:
-        """Tell whether the run that made the index came to its end."""
+        """Tell whether the run that made the index has finished."""
         return bool(_about(self.root / key))
 
     def is_complete(self, key: str) -> bool:
-        """Tell whether all was done when the index was made."""
+        """Tell whether the index was complete when it was made."""
         return _about(self.root / key).get("complete") is True
 
     def touch(self, keys: Collection[str]) -> None:
-        """Note that these are of use now; those that are not cached are passed over."""
+        """Record that these are used now; those that are not cached are ignored."""
         for key in keys:
             with contextlib.suppress(FileNotFoundError):
                 os.utime(self._lock_path(key), follow_symlinks=False)
 
     def empty(self, key: str) -> None:
-        """Remove what the index holds, to make it anew; within :meth:`change` only."""
+        """Remove what the index holds, to build it again; within :meth:`change` only."""
         self._take_away(key)
         (self.root / key).mkdir(mode=_PRIVATE)
 
     def discard(self, key: str) -> bool:
-        """Remove one cached index; return False when somebody uses it."""
+        """Remove one cached index; return False when another process uses it."""
         try:
             with self._lock(key).hold(timeout=0):
                 self._take_away(key)
@@ -234,7 +234,7 @@ class IndexCache:
         return True
 
     def trim(self) -> list[CachedIndex]:
-        """Remove what was not used for longest until the limit holds; return what was removed."""
+        """Remove the least recently used until the limit holds; return what was removed."""
         entries = sorted(self.entries(), key=lambda entry: entry.used)
         for entry in entries:
             if _GONE.fullmatch(entry.key):
@@ -281,7 +281,7 @@ class IndexCache:
         return CachedIndex(folder.name, names, folder_bytes(folder), used)
 
     def _take_away(self, key: str) -> None:
-        """Remove a folder; one move takes it out of use, so that a kill leaves no half of it."""
+        """Remove a folder; it is renamed first, so that a kill leaves no half of it in use."""
         gone = self.root / f"{key}.{secrets.token_hex(4)}.gone"
         with contextlib.suppress(FileNotFoundError):
             (self.root / key).rename(gone)

@@ -65,12 +65,12 @@ def _log_unread(unread: UnreadPdf) -> None:
 
 @dataclass(frozen=True)
 class Notices:
-    """Who is told what happens while PDFs are opened; by default the log.
+    """Callbacks for what happens while PDFs are opened; by default they write to the log.
 
     Attributes:
-        on_note: told in words what takes time, and what is not cached by intent.
-        on_uncached: told why nothing can be cached.
-        on_unread: told of each content that is left out.
+        on_note: gets a message on what takes time, and on what is not cached on purpose.
+        on_uncached: gets the reason why nothing can be cached.
+        on_unread: gets each content that is left out.
     """
 
     on_note: Callable[[str], None] = _log.info
@@ -227,7 +227,7 @@ class PdfIndexes:
     def _part(
         self, content: str, names: tuple[str, ...], stack: ExitStack, *, finished: bool = True
     ) -> Path:
-        """Return the index of one content, under whatever name; make it where there is none.
+        """Return the index of one content, whatever its name; make it where there is none.
 
         It stays as it is until the stack is closed. It is not open: of many files one
         after the other is.
@@ -286,7 +286,7 @@ class PdfIndexes:
         return index
 
     def _read(self, index: Index, content: str, names: tuple[str, ...]) -> bool:
-        """Read the file unless it was; return whether nothing is left to be written of it."""
+        """Read the file unless it was read before; return whether its index is complete."""
         self._notices.on_note(f"reading {short_path(names[0])}")
         report = index.ingest(
             self._given[names[0]],
@@ -304,7 +304,7 @@ class PdfIndexes:
         return self._writes_pieces and not report.pieces.failed
 
     def _rename(self, key: str, contents: Contents) -> None:
-        """Let an index call its contents by these names and no others."""
+        """Rename the contents of an index to these names."""
         with self._cache.change(key, wait=MAX_WAIT_SECONDS) as folder, ExitStack() as opened:
             index = self._open(folder, contents, opened)
             if index is None:

@@ -321,7 +321,7 @@ def _is_cached(path: Path, cache: IndexCache) -> bool:
 
 
 def _place(settings: Settings, cache: bool | str | Path) -> IndexCache:
-    """Return the cache that is meant; whether it is used is another matter."""
+    """Return the cache that was named, whether it is used or not."""
     own = None if isinstance(cache, bool) else Path(cache)
     return IndexCache.of(settings, own)
 
@@ -335,7 +335,7 @@ def _folders(
     *,
     locked: bool,
 ) -> Iterator[IndexCache]:
-    """Give the cache, or one for this run alone where nothing is to be cached, or can be."""
+    """Yield the cache, or a temporary one where nothing may or can be cached."""
     if locked:
         notices.on_note("what is read is not cached: a password protects it (rag ingest stores it)")
     elif cache is not False and _prepared(place, notices, required=not isinstance(cache, bool)):

@@ -146,7 +146,7 @@ def unit_vectors(raw: object, count: int, identity: EmbeddingIdentity) -> Vector
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not np.all(np.isfinite(lengths)) or not np.all(lengths > 0):
         raise EmbeddingError(
-            f"the embedding model {identity.name} gave a vector of zeros or not-a-number",
+            f"the embedding model {identity.name} gave a vector of zeros or NaN",
             hint="its weights may be damaged, or its number format too small",
         )
     unit: Vector = (matrix / lengths).astype(np.float32)

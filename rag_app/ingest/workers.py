@@ -64,7 +64,7 @@ def parse_file(
         return error
     except Exception as error:  # one bad file must not stop the others
         return ReadError(
-            f"{printable(path.name)}: its text could not be cut: {type(error).__name__}: {error}",
+            f"{printable(path.name)}: its text could not be split: {type(error).__name__}: {error}",
             hint="leave it out, and please report it",
         )
 

@@ -114,7 +114,7 @@ def bounded_async_client(
 
 
 def says_done(response: httpx.Response) -> bool:
-    """Tell whether a streamed body that was read ended with the last mark of its protocol."""
+    """Tell whether a streamed body that was read ended with the end marker of its protocol."""
     return _DONE.search(response.extensions.get("end", b"")) is not None
 
 
@@ -253,12 +253,12 @@ class _Body:
             self._inflate = zlib.decompressobj(_ANY_HEADER)
         elif coding not in ("", "identity"):
             raise LLMServerError(
-                f"the server packs its answer ({coding[:40]}), and nobody asked it to",
+                f"the answer is compressed ({coding[:40]}), which was not requested",
                 hint=f"check {service.address}",
             )
 
     def pieces(self, chunk: bytes) -> Iterable[bytes]:
-        """Yield the chunk, unpacked, in pieces of bounded size."""
+        """Yield the chunk, decompressed, in pieces of bounded size."""
         if time.monotonic() > self.until:
             raise _too_late(self.total, self.service)
         for piece in self._unpacked(chunk) if self._inflate else (chunk,):
@@ -279,7 +279,7 @@ class _Body:
                 piece = inflate.decompress(chunk, _UNPACKED_BYTES)
             except zlib.error:
                 raise LLMServerError(
-                    "the server's answer does not unpack", hint=f"check {self.service.address}"
+                    "the compressed answer cannot be decoded", hint=f"check {self.service.address}"
                 ) from None
             chunk = b"" if inflate.eof else inflate.unconsumed_tail
             if piece:

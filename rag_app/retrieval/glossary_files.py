@@ -159,7 +159,7 @@ def _entries(values: Any, name: str, sort: Sort, where: str) -> Mapping[str, Glo
                 hint=f"a term has {MIN_TERM_CHARS} to {MAX_TERM_CHARS}",
             )
         if term in found:
-            raise ConfigError(f"{place} is there twice", hint="capitals do not count")
+            raise ConfigError(f"{place} is there twice", hint="upper and lower case are the same")
         found[term] = GlossaryTerm(name, sort, term, _prints(prints, place))
     return found
 

@@ -201,7 +201,7 @@ def rank(ranking: Ranking, depth: int, vectors: QueryVectors) -> Ranking:
 
 
 class _Done(NamedTuple):
-    """What became of a ranking."""
+    """The outcome of one search: hits, status, and the reason where it failed."""
 
     found: tuple[IndexHit, ...] = ()
     status: Status = "voted"

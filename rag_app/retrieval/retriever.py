@@ -66,7 +66,7 @@ class StrategyRetriever(BaseRetriever):
 
     Args:
         store: the index.
-        strategy: a name of ``STRATEGIES`` or a composition of one's own.
+        strategy: a name of ``STRATEGIES`` or your own composition.
         embed_model: the model that the index was made with; not needed by words alone.
         similarity_top_k: how many distinct passages are returned, where there are so many.
         depth: how many passages each arm ranks; None: as the strategy says.
@@ -151,7 +151,7 @@ class StrategyRetriever(BaseRetriever):
         return (self._make_reranker(named, count),)
 
     def _check(self, session: QuerySession | None) -> None:
-        """Raise now what every question would raise."""
+        """Raise early the errors that every question would raise."""
         known = all(_is_plain(self._strategy, one.store.config) for one in self._members)
         # What this process has not seen yet, another one may have added.
         if not known or any(one.filters for one in self._members):
@@ -401,7 +401,7 @@ class JoinedRetriever(StrategyRetriever):
 
 
 def check_top_k(k: object) -> None:
-    """Raise where a number of passages is none.
+    """Raise where the number of passages is not allowed.
 
     Raises:
         ConfigError: says what is allowed.

@@ -169,7 +169,7 @@ def test_a_server_that_packs_a_good_answer_is_understood(way):
 
 @pytest.mark.parametrize("way", [asked, asked_async])
 def test_what_does_not_unpack_is_our_error(way):
-    refused = pytest.raises(LLMServerError, match="does not unpack")
+    refused = pytest.raises(LLMServerError, match="cannot be decoded")
     with serving(packed("gzip", b"no gzip at all")) as server, refused:
         way(model(server))
 

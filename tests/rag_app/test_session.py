@@ -377,7 +377,7 @@ def test_a_session_that_is_over_is_read_no_more(index: Index) -> None:
     session = index.session()
     session.close()
     session.close()
-    with pytest.raises(StoreError, match="given up"):
+    with pytest.raises(StoreError, match="was cancelled"):
         session.run(lambda: None)
 
 

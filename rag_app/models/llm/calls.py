@@ -83,7 +83,7 @@ class ReplyStream:
 
     A failure before the first words is retried once; a later one is an
     ``LLMStreamError``, as is a stream of the OpenAI protocol that ends without a
-    ``finish_reason`` and without its last mark.
+    ``finish_reason`` and without its end marker.
 
     Args:
         llm: the model.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 # Our tokens (cl100k) are not the model's own, and other tokenizers make more of the same text.
 _WINDOW_SHARE = 0.9
-# Names of models whose servers may pass thoughts on, with or without their opening mark.
+# Names of models whose servers may pass thoughts on, with or without their opening tag.
 _MAY_THINK = re.compile(
     r"(?<![a-z])(?:r1|qwq|qwen-?3|think|reason|magistral|gpt-oss|deepseek|glm-?[4-9]|kimi|seed-oss"
     r"|minimax|exaone|openthinker|nemotron|smollm-?3|hunyuan|ernie|phi-?4-(?:mini-)?reasoning"

@@ -1,7 +1,7 @@
-"""A model's thoughts, told from its answer while it streams.
+"""A model's thoughts, separated from its answer while it streams.
 
-Models that reason write their thoughts before the answer, between marks of their own.
-Servers cut them off, pass them on, or drop the opening mark, since it stood in the prompt.
+Models that reason write their thoughts before the answer, between special tags.
+Servers cut them off, pass them on, or drop the opening tag, since it stood in the prompt.
 What is shown is the same however the text is cut into pieces.
 """
 
@@ -45,9 +45,9 @@ _CONTROL = (
 )
 _ENDS_THOUGHT = frozenset((*_CLOSING, "<|end|>", "<|call|>"))
 _ALL = (*_OPENING, *_CLOSING, *_CONTROL)
-_MARK = re.compile("|".join(map(re.escape, _ALL)), re.IGNORECASE)
-_MAX_MARK_CHARACTERS = max(map(len, _ALL))
-_BEGUN = frozenset(mark[:length] for mark in _ALL for length in range(1, len(mark)))
+_TAG = re.compile("|".join(map(re.escape, _ALL)), re.IGNORECASE)
+_MAX_TAG_CHARACTERS = max(map(len, _ALL))
+_BEGUN = frozenset(tag[:length] for tag in _ALL for length in range(1, len(tag)))
 # The beginning of a text decides whether it is an answer.
 MAX_LEAD_CHARACTERS = 600
 
@@ -67,7 +67,7 @@ def never(_lead: str) -> bool:
 class ThoughtFilter:
     """A model's text without its thoughts, piece by piece.
 
-    A closing mark without an opening one makes all before it a thought, so that text is
+    A closing tag without an opening one makes all before it a thought, so that text is
     held back until its beginning can only be an answer, or until it ends.
 
     Args:
@@ -98,20 +98,20 @@ class ThoughtFilter:
 
     def _shown(self, text: str) -> str:
         shown, last = "", 0
-        for mark in _MARK.finditer(text):
-            shown += self._written(text[last : mark.start()])
-            self._turn(mark.group().casefold())
-            last = mark.end()
+        for tag in _TAG.finditer(text):
+            shown += self._written(text[last : tag.start()])
+            self._begin_or_end(tag.group().casefold())
+            last = tag.end()
         return shown + self._written(text[last:])
 
-    def _turn(self, mark: str) -> None:
+    def _begin_or_end(self, tag: str) -> None:
         """Begin or end a thought."""
-        if mark in _OPENING:
+        if tag in _OPENING:
             self._inside = True
         elif self._inside:
-            if mark in _ENDS_THOUGHT:
+            if tag in _ENDS_THOUGHT:
                 self._inside, self._after_thought = False, True
-        elif mark in _CLOSING and not self._settled:
+        elif tag in _CLOSING and not self._settled:
             self._lead, self._after_thought = "", True
 
     def _written(self, piece: str) -> str:
@@ -135,8 +135,8 @@ class ThoughtFilter:
 
 
 def _begun(text: str) -> int:
-    """Return the length of the end of a text that may become a mark."""
-    for length in range(min(len(text), _MAX_MARK_CHARACTERS - 1), 0, -1):
+    """Return the length of the end of a text that may become a tag."""
+    for length in range(min(len(text), _MAX_TAG_CHARACTERS - 1), 0, -1):
         if text[-length:].casefold() in _BEGUN:
             return length
     return 0

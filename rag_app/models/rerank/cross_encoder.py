@@ -55,7 +55,7 @@ def _loaded(path: str, fingerprint: str, name: str) -> Scores:
         ) from error
     if model.num_labels != 1:
         raise ConfigError(
-            f"the reranker cross-encoder:{name} gives {model.num_labels} numbers a passage",
+            f"the reranker cross-encoder:{name} gives {model.num_labels} scores for each passage",
             hint="name a cross-encoder that gives one score",
         )
 
@@ -64,7 +64,7 @@ def _loaded(path: str, fingerprint: str, name: str) -> Scores:
         found = np.asarray(model.predict(pairs, show_progress_bar=False), dtype=np.float64)
         if found.shape != (len(texts),) or not np.isfinite(found).all():
             raise RerankError(
-                f"cross-encoder:{name} gave what is not one finite score a passage",
+                f"cross-encoder:{name} did not give one finite score for each passage",
                 hint="its weights may be damaged",
             )
         numbers: list[float] = found.tolist()

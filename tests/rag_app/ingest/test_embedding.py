@@ -64,8 +64,8 @@ def test_texts_that_are_too_long_are_counted_by_kind():
     ("raw", "says"),
     [
         ([[1.0] * 3], "shape"),
-        ([[0.0] * DIMENSION], "zeros or not-a-number"),
-        ([[float("nan")] * DIMENSION], "zeros or not-a-number"),
+        ([[0.0] * DIMENSION], "zeros or NaN"),
+        ([[float("nan")] * DIMENSION], "zeros or NaN"),
         ([[1.0], [1.0, 2.0]], "no rows"),
         ("text", "no rows"),
     ],

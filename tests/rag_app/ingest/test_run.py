@@ -534,8 +534,8 @@ def test_nodes_longer_than_the_model_reads_are_counted(store: Store) -> None:
 @pytest.mark.parametrize(
     ("vectors", "words_"),
     [
-        ([[0.0] * DIMENSION], "zeros or not-a-number"),
-        ([[float("nan")] * DIMENSION], "zeros or not-a-number"),
+        ([[0.0] * DIMENSION], "zeros or NaN"),
+        ([[float("nan")] * DIMENSION], "zeros or NaN"),
         ([[1.0] * 3], "shape"),
         ([], "shape"),
     ],

@@ -53,7 +53,7 @@ def test_it_is_loaded_once(folder, settings):
 
 def test_one_that_gives_several_numbers_is_refused(tmp_path, settings):
     folder = save_tiny_cross_encoder(tmp_path / "three", labels=3)
-    with pytest.raises(ConfigError, match="gives 3 numbers a passage"):
+    with pytest.raises(ConfigError, match="gives 3 scores for each passage"):
         load_reranker(f"cross-encoder:{folder}", 3, settings)
 
 
