@@ -13,7 +13,8 @@ _ENGLISH = re.compile(
     re.IGNORECASE,
 )
 _SHORT = re.compile(
-    r"\((?:\$|€|£|usd|eur|us\$)?\s?(?:mm|mn|bn|millions?|thousands?|billions?)"
+    r"\([a-z]{1,20}\sin\s(?:thousands|millions|billions)\)"
+    r"|\((?:\$|€|£|usd|eur|us\$)?\s?(?:mm|mn|bn|millions?|thousands?|billions?)"
     r"(?:,?\s(?:except|unless)\b[a-z,’' -]{0,80})?\)",
     re.IGNORECASE,
 )
@@ -30,8 +31,8 @@ def unit_in(text: str) -> str:
     'In millions, except per share amounts'
     """
     for found in (
-        _ENGLISH.search(text),
         _SHORT.search(text),
+        _ENGLISH.search(text),
         _JAPANESE.search("".join(text.split())),
     ):
         if found is not None:

@@ -9,9 +9,10 @@ from pipelines.layout import PageLayout, united
 from pipelines.tables.amount_units import is_note_of_units, unit_in
 from pipelines.tables.blocks import Block, blocks_of, is_row
 from pipelines.tables.columns import TableColumn, column_under
-from pipelines.tables.fragments import Fragment, lines_of
+from pipelines.tables.fragments import Fragment, LineOfFragments, lines_of
 from pipelines.tables.heads import heads_of
 from pipelines.tables.labels import RowSection, entries_of
+from pipelines.tables.sides import sides_of
 from pipelines.tables.table import Cell, Table, TableRow
 
 _MIN_ROWS = 2
@@ -19,6 +20,7 @@ _MAX_CAPTION_LINES = 4
 _MAX_CAPTION_CHARACTERS = 110
 _MAX_CAPTION_GAP = 3.5  # of the height of a line
 _BACK_LINK = "table of contents"  # on each page of many reports
+_CURRENCY = re.compile("[$€£¥%円]")
 _AMOUNT = re.compile(r"[$€£¥%()△▲.,]|\d{4,}")
 
 
@@ -30,8 +32,13 @@ def tables_of(page: int, text: str, layout: PageLayout) -> tuple[Table, ...]:
         text: of it.
         layout: where the words of the text stand.
     """
+    sides = sides_of(lines_of(text, layout), layout.width)
+    return tuple(table for lines in sides for table in _tables(page, lines))
+
+
+def _tables(page: int, lines: Sequence[LineOfFragments]) -> list[Table]:
     found: list[Table] = []
-    for block in blocks_of(lines_of(text, layout)):
+    for block in blocks_of(lines):
         table = _table(page, block)
         if table is None:
             continue
@@ -39,7 +46,7 @@ def tables_of(page: int, text: str, layout: PageLayout) -> tuple[Table, ...]:
             found[-1] = _joined(found[-1], table)
         else:
             found.append(table)
-    return tuple(found)
+    return found
 
 
 def _goes_on(first: Table, second: Table) -> bool:
@@ -61,7 +68,11 @@ def _joined(first: Table, second: Table) -> Table:
 def _table(page: int, block: Block) -> Table | None:
     rows = _rows(page, block)
     filled = [row for row in rows if row.cells]
-    if len(filled) < _MIN_ROWS or _lists_pages(filled) or not any(row.label for row in filled):
+    if (
+        len(filled) < _MIN_ROWS
+        or _lists_pages(filled, block)
+        or not any(row.label for row in filled)
+    ):
         return None
     caption, unit = _caption(block)
     boxes = [row.box for row in rows] + [line.box for line in block.heads]
@@ -69,12 +80,16 @@ def _table(page: int, block: Block) -> Table | None:
     return Table(page, caption, unit, heads, tuple(filled), united(boxes))
 
 
-def _lists_pages(rows: Sequence[TableRow]) -> bool:
-    """Tell whether rows only name pages, as contents do, or hold no amounts at all."""
-    cells = [cell.text for row in rows for cell in row.cells]
-    if max(len(row.cells) for row in rows) > 1:
+def _lists_pages(rows: Sequence[TableRow], block: Block) -> bool:
+    """Tell whether rows only name pages, as contents do: one number each, none with a sign."""
+    if len(block.columns) > 1:
         return False
-    return sum(_AMOUNT.search(text) is not None for text in cells) < len(cells) / 2
+    heads = " ".join(line.text for line in (*block.heads, *block.above[:_MAX_CAPTION_LINES]))
+    amounts = [_AMOUNT.search(cell.text) is not None for row in rows for cell in row.cells]
+    says_money = unit_in(heads) or any(
+        _CURRENCY.search(cell.text) for row in rows for cell in row.cells
+    )
+    return not says_money and sum(amounts) < len(amounts) / 2
 
 
 def _caption(block: Block) -> tuple[str, str]:

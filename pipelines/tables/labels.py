@@ -13,6 +13,7 @@ from pipelines.tables.fragments import Fragment, LineOfFragments
 _ENDS_SECTION = re.compile(r"total|net cash|合計|計$", re.IGNORECASE)
 _GOES_ON = re.compile(r"[,;–—(]$|\b(?:and|or|of|the|for|to|in|on|by|from|with|at)$")
 _SAME_EDGE = 1.5  # points
+_MIN_FULL = 0.6  # of the way to the amounts: a label that ends before it is whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,8 @@ class _Unplaced:
 
     labels: list[_Label] = field(default_factory=list)
 
-    def add(self, label: _Label, widest: float) -> None:
-        if self.labels and _runs_on(self.labels[-1], label, widest):
+    def add(self, label: _Label, widest: float, edge: float) -> None:
+        if self.labels and _runs_on(self.labels[-1], label, widest, edge):
             self.labels[-1] = self.labels[-1].and_then(label)
         else:
             self.labels.append(label)
@@ -101,7 +102,7 @@ def entries_of(lines: Sequence[LineOfFragments], edge: float) -> Iterator[Entry]
     last: Entry | None = None
     for (label, cells), line in zip(split, lines, strict=True):
         if not is_row(line):
-            waiting.add(label, widest)
+            waiting.add(label, widest, edge)
             continue
         begun = waiting.labels
         waiting = _Unplaced()
@@ -109,7 +110,7 @@ def entries_of(lines: Sequence[LineOfFragments], edge: float) -> Iterator[Entry]
             last = _longer(last, begun.pop(0))
         if last is not None:
             yield last
-        if begun and label.text and _runs_on(begun[-1], label, widest):
+        if begun and label.text and _runs_on(begun[-1], label, widest, edge):
             label = begun.pop().and_then(label)
         for heading in begun:
             yield Entry(heading.text.rstrip(":： "), heading.left, heading.boxes, None)
@@ -142,7 +143,7 @@ def _longer(entry: Entry, rest: _Label) -> Entry:
     )
 
 
-def _runs_on(label: _Label, below: _Label, widest: float) -> bool:
+def _runs_on(label: _Label, below: _Label, widest: float, edge: float) -> bool:
     """Tell whether a label goes on in the next line."""
     if label.text.endswith((":", "：")) or not below.text:
         return False
@@ -152,5 +153,7 @@ def _runs_on(label: _Label, below: _Label, widest: float) -> bool:
         return False
     box = below.boxes[0]
     word = below.text.split()[0]
+    if label.boxes[-1].right < label.left + _MIN_FULL * (edge - label.left):
+        return False
     width = (box.right - box.left) * len(word) / len(below.text)
     return label.boxes[-1].right + width > widest + _SAME_EDGE and below.left > label.left

@@ -6,7 +6,7 @@ from tests.support.table_pdfs import pdf_of, words_of
 def entries(draw):
     return [
         (entry.label, entry.row is None)
-        for entry in entries_of(lines_of(*words_of(pdf_of(draw))), 340)
+        for entry in entries_of(lines_of(*words_of(pdf_of(draw))), 300)
     ]
 
 
