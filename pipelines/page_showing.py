@@ -14,6 +14,7 @@ from pipelines.errors import EncryptedError, ReadError
 from pipelines.layout import Box
 from pipelines.ocr import Ocr
 from pipelines.pdfium_glyphs import box_of, frame_of
+from pipelines.pdfium_reader import leaves_text_out
 from pipelines.pictures import draw_in_colour, scale_within
 from pipelines.png import CHANNELS
 from pipelines.quote_places import CharacterStream, QuotePlace, place_of_quote, stream_of
@@ -81,11 +82,10 @@ def show_page(
         width, height = frame.size
         places = _places(request.quotes, _characters(page))
         for others in _further(data, passwords, request, page, seconds_per_ocr_page):
-            if all(place.boxes for place in places):
+            if not any(place.rest for place in places):
                 break
-            found = _places(request.quotes, others())
-            pairs = zip(places, found, strict=True)
-            places = tuple(one if one.boxes else other for one, other in pairs)
+            pairs = zip(places, _places(request.quotes, others()), strict=True)
+            places = tuple(min(pair, key=lambda place: len(place.rest)) for pair in pairs)
         pixels = _picture(page, request.scale, places) if request.scale else None
     return ShownPage(width, height, places, pixels)
 
@@ -170,7 +170,10 @@ def _further(
 
     if request.ocr is not None:
         yield by_ocr
-    yield with_stand_in_font
+    with closing(page.get_textpage()) as textpage:
+        text = textpage.get_text_range()
+    if leaves_text_out(page, text):
+        yield with_stand_in_font
 
 
 def _picture(page: Any, scale: float, places: Sequence[QuotePlace]) -> Pixels:

@@ -208,7 +208,7 @@ def _page(pdf: Any, index: int, label: str, *, is_placeholder: bool) -> PageText
             state = "image"
         if state not in ("undecodable", "form") and (text + added).strip():
             state = "scan" if is_scan(page, text + added) else "text"
-        incomplete = _leaves_text_out(page, text)
+        incomplete = leaves_text_out(page, text)
         return PageText(
             label, text, state, incomplete=incomplete, added=added, hides_text=hides_text
         )
@@ -233,7 +233,7 @@ def _page_text(page: Any, *, is_placeholder: bool) -> tuple[str, PageState]:
     return "", "image" if state == "empty" and _draws(page) else state
 
 
-def _leaves_text_out(page: Any, text: str) -> bool:
+def leaves_text_out(page: Any, text: str) -> bool:
     """Tell whether PDFium passes over text of the page: text that takes no width.
 
     So it takes vertical text whose font is not in the file and not on this machine.

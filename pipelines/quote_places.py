@@ -15,9 +15,9 @@ from pipelines.layout import Box, united
 
 MAX_QUOTE_CHARACTERS = 8_000
 # A piece of so many Latin letters is taken wherever it stands on the page, if it stands there
-# once; one of twice as many, about a line of a column, in any case. A Chinese or Japanese
+# once; one of 2.5 times as many, about a line of a column, in any case. A Chinese or Japanese
 # character says as much as several letters.
-MIN_PIECE_LETTERS = 12
+MIN_PIECE_LETTERS = 10
 WIDE_LETTERS = 4
 _FIRST_WIDE = "\u3005"
 # A shorter one only so many characters after the piece before it; of any length right after it.
@@ -113,7 +113,7 @@ def _piece(wanted: str, text: str, after: int | None) -> tuple[int, int, int] | 
 def _is_telling(piece: str, text: str) -> bool:
     """Tell whether a piece is so long, or so rare on the page, that it stands for itself."""
     letters = sum(WIDE_LETTERS if one >= _FIRST_WIDE else 1 for one in piece)
-    if letters >= 2 * MIN_PIECE_LETTERS:
+    if letters >= 2.5 * MIN_PIECE_LETTERS:
         return True
     return letters >= MIN_PIECE_LETTERS and text.find(piece, text.find(piece) + 1) < 0
 
