@@ -13,8 +13,7 @@ DEMO_JA := 所定労働時間は１日何時間ですか。
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
-# Of 18,000 modules few are imported: each is compiled then, not when it is installed.
-PIP    := -m pip install --quiet --disable-pip-version-check --no-compile
+PIP    := -m pip install --quiet --disable-pip-version-check
 
 $(VENV)/.made: $(LOCK)
 	rm -rf $(VENV)
