@@ -18,7 +18,7 @@ class Kinds(NamedTuple):
     words: tuple[str, ...]
 
 
-_HYBRID = Kinds(("child-128", "child-256"), ("parent",))
+_HYBRID = Kinds(("child-256",), ("parent",))
 
 PIPELINES: Mapping[str, Kinds] = MappingProxyType(
     {
@@ -40,8 +40,8 @@ def kinds_of(pipelines: Iterable[str], child_sizes: Sequence[int] | None = None)
     Args:
         pipelines: names of ``PIPELINES``.
         child_sizes: tokens of the children that may be built; ``None``: 128, 256 and
-            512. All pipelines but ``child_parent`` build 128 and 256 of these, or all
-            where neither is among them.
+            512. All pipelines but ``child_parent`` build 256 of these, or all where it is
+            not among them.
 
     Raises:
         ConfigError: a pipeline is unknown, or none was given.

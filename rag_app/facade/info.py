@@ -20,7 +20,7 @@ class IndexInfo:
     ...     report = index.ingest("report.pdf")
     ...     info = index.info(verify=True)
     >>> [(source.pages, dict(source.nodes)) for source in info.sources], info.findings
-    ([(2, {'child-128': 1, 'child-256': 1, 'parent': 1})], ())
+    ([(2, {'child-256': 1, 'parent': 1})], ())
 
     Attributes:
         path: its folder.

@@ -12,13 +12,13 @@ from rag_app.retrieval.strategy import STRATEGIES
 @pytest.mark.parametrize(
     ("pipelines", "vectors", "words"),
     [
-        (["hybrid"], ("child-128", "child-256"), ("parent",)),
+        (["hybrid"], ("child-256",), ("parent",)),
         (["naive"], ("parent",), ()),
         (["child_parent"], ("child-128", "child-256", "child-512"), ()),
         (["sentence_window"], ("sentence",), ()),
         (["bm25"], (), ("parent",)),
-        (["multi_vector"], ("child-128", "child-256", "piece"), ("parent", "piece")),
-        (["hybrid", "naive", "hybrid"], ("child-128", "child-256", "parent"), ("parent",)),
+        (["multi_vector"], ("child-256", "piece"), ("parent", "piece")),
+        (["hybrid", "naive", "hybrid"], ("child-256", "parent"), ("parent",)),
     ],
 )
 def test_each_pipeline_builds_what_its_strategy_searches(
@@ -30,7 +30,7 @@ def test_each_pipeline_builds_what_its_strategy_searches(
 @pytest.mark.parametrize(
     ("pipeline", "sizes", "vectors"),
     [
-        ("hybrid", (128, 256, 512), ("child-128", "child-256")),
+        ("hybrid", (128, 256, 512), ("child-256",)),
         ("hybrid", (256,), ("child-256",)),
         ("hybrid", (64, 100), ("child-64", "child-100")),
         ("child_parent", (64, 256), ("child-64", "child-256")),
@@ -63,4 +63,4 @@ def test_pipeline_alone_builds_what_its_strategy_searches(pipeline: str) -> None
 
 def test_pieces_are_searched_by_vectors_whatever_the_children_are():
     assert kinds_of(["multi_vector"], child_sizes=(64,)).vectors == ("child-64", "piece")
-    assert kinds_of(["multi_vector"], child_sizes=(128, 512)).vectors == ("child-128", "piece")
+    assert kinds_of(["multi_vector"], child_sizes=(256, 512)).vectors == ("child-256", "piece")

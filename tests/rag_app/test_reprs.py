@@ -48,7 +48,7 @@ def test_an_index_and_what_it_holds_are_said_in_a_line_each(tmp_path: Path) -> N
     with Index.create(tmp_path / "i", embed_model=HashEmbedding()) as index:
         index.ingest(Document(text="The crane lifts seven tonnes.", id_="crane"))
         info = index.info()
-        assert str(info).splitlines()[1] == "  crane: 0 pages, 3 nodes"
+        assert str(info).splitlines()[1] == "  crane: 0 pages, 2 nodes"
         assert repr(info).startswith(f"<IndexInfo {str(tmp_path / 'i')!r}: 1 files, 0 pages, ")
         assert repr(index).startswith(f"<Index {str(tmp_path / 'i')!r}, embedding model ")
     assert "Index" in repr(index)

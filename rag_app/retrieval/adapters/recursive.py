@@ -33,7 +33,7 @@ class ChildRetriever(BaseRetriever):
     Args:
         store: the index.
         embed_model: the model that it was made with.
-        kind: the children: ``child-128``, ``piece``.
+        kind: the children: ``child-256``, ``piece``.
         similarity_top_k: of how many parents the best child is returned.
         filters: which passages are searched.
         callback_manager: as in LlamaIndex; the global one is never asked.
@@ -47,7 +47,7 @@ class ChildRetriever(BaseRetriever):
         self,
         store: Store,
         embed_model: BaseEmbedding,
-        kind: str = "child-128",
+        kind: str = "child-256",
         *,
         similarity_top_k: int = DEFAULT_TOP_K,
         filters: MetadataFilters | None = None,
@@ -56,7 +56,7 @@ class ChildRetriever(BaseRetriever):
         if kind in _WITHOUT_PARENT:
             raise ConfigError(
                 f"nodes of the kind {kind!r} point at no parent",
-                hint='name one whose nodes do, such as "child-128"',
+                hint='name one whose nodes do, such as "child-256"',
             )
         self.store = store
         self._search = StrategyRetriever(
@@ -134,7 +134,7 @@ class ChildParentRetriever(RecursiveRetriever):
         self,
         store: Store,
         embed_model: BaseEmbedding,
-        kind: str = "child-128",
+        kind: str = "child-256",
         *,
         similarity_top_k: int = DEFAULT_TOP_K,
         filters: MetadataFilters | None = None,

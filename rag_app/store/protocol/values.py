@@ -67,10 +67,10 @@ class IndexConfig:
     tokenizer: str = "cl100k_base"
     terms: str = "terms-1"
     parent_size: int = 1024
-    child_sizes: tuple[int, ...] = (128, 256)
+    child_sizes: tuple[int, ...] = (256,)
     window: int = 3
-    kinds: tuple[str, ...] = ("parent", "child-128", "child-256")
-    vector_kinds: tuple[str, ...] = ("child-128", "child-256")
+    kinds: tuple[str, ...] = ("parent", "child-256")
+    vector_kinds: tuple[str, ...] = ("child-256",)
     word_kinds: tuple[str, ...] = ("parent",)
     analysers: tuple[tuple[str, str], ...] = ()
     row_shares: bool = False

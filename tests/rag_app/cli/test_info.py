@@ -12,7 +12,7 @@ def test_text_tells_files_model_and_what_is_built(rag, index):
     assert ".rag: 2 files, 3 pages" in done.out
     assert "embedding model: hash, knows all" in done.out
     assert "built: " in done.out
-    assert "child-128" in done.out
+    assert "child-256" in done.out
     assert "valve.pdf" in done.out
 
 

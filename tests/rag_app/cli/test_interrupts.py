@@ -140,7 +140,7 @@ def test_without_a_terminal_a_file_is_a_line_as_soon_as_it_is_in(pdfs, gate, arg
     gate.wait()
     assert readable(read)
     line = os.read(read, 1000).decode()
-    assert line.split() == ["added", "pdfs/crane.pdf:", "1", "pages,", "3", "nodes"]
+    assert line.split() == ["added", "pdfs/crane.pdf:", "1", "pages,", "2", "nodes"]
     gate.open()
     with os.fdopen(read) as stream:
         assert stream.readline().split()[:2] == ["added", "pdfs/valve.pdf:"]

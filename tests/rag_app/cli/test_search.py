@@ -174,7 +174,7 @@ def test_escape_sequences_of_a_document_never_reach_the_terminal(rag, place):
 def test_explain_shows_every_arm_and_the_fused_list(rag, index):
     done = rag("explain", "lead time of the valve")
     assert done.code == 0
-    for part in ("Fused", "words:parent", "vectors:child-128", "vectors:child-256", "valve.pdf"):
+    for part in ("Fused", "words:parent", "vectors:child-256", "valve.pdf"):
         assert part in done.out
 
 

@@ -46,7 +46,7 @@ def words(store: Store, text: str, kind: str = "parent") -> list[str]:
         return [node.text for node in snapshot.nodes([hit.passage_id for hit in hits]).values()]
 
 
-def near(store: Store, text: str, kind: str = "child-128") -> list[str]:
+def near(store: Store, text: str, kind: str = "child-256") -> list[str]:
     with store.snapshot() as snapshot:
         hits = snapshot.search_vectors(kind, np.array(hash_vector(text), np.float32), 50)
         return [node.text for node in snapshot.nodes([hit.passage_id for hit in hits]).values()]
@@ -63,7 +63,7 @@ def test_a_folder_goes_in_with_all_its_pdfs(
     report = ingest(store, [folder], embed_model=model)
     assert statuses(report) == {"a.pdf": "added", "b.pdf": "added", "c.PDF": "added"}
     assert [file.pages for file in report.files] == [2, 1, 1]
-    assert report.embedded == model.embedded == 3  # child-128 and child-256 have the same texts
+    assert report.embedded == model.embedded == 3
     assert words(store, "birds winter") == ["Birds fly south in winter."]
     assert near(store, "Dogs run in the park.")[0] == "Dogs run in the park."
     assert store.verify() == []
@@ -388,7 +388,7 @@ def test_further_pipelines_give_the_same_as_all_at_once(
     ingest(store, [], embed_model=model, pipelines=pipelines_)
     fresh = new_index("fresh", pipelines_)
     ingest(fresh, [folder], embed_model=model)
-    for kind in ("parent", "child-128", "child-256", "child-512", "sentence"):
+    for kind in ("parent", "child-256", "child-256", "child-512", "sentence"):
         assert near(store, "cats sit", kind) == near(fresh, "cats sit", kind)
     with store.snapshot() as one, fresh.snapshot() as two:
         assert one.config.vector_kinds == two.config.vector_kinds
@@ -453,11 +453,11 @@ def test_ready_passages_and_their_pieces_are_searched(store: Store, model: HashE
         hits = snapshot.search_words("parent", search_terms("gasket"), 5)
         assert [hit.passage_id for hit in hits] == ["p1", "p2"]
         query = np.array(hash_vector("The gasket is made of rubber."), np.float32)
-        children = snapshot.search_vectors("child-128", query, 5)
+        children = snapshot.search_vectors("child-256", query, 5)
         assert [hit.passage_id for hit in children] == ["p1", "p2"]
         found = snapshot.search_vectors("piece", query, 5)
         assert [(hit.passage_id, hit.node_id) for hit in found] == [("p1", "q1")]
-        (child,) = snapshot.children("p2", "child-128")
+        (child,) = snapshot.children("p2", "child-256")
         source = snapshot.find("p2")
         assert source is not None
         assert snapshot.text(source.document_id, child.start_char_idx, child.end_char_idx) == (
@@ -513,7 +513,7 @@ def test_scripts_that_the_model_does_not_know_are_not_embedded_and_said(
     model = HashEmbedding(scripts=("latin",))
     file = make_pdf(tmp_path / "j.pdf", ["東京は日本の首都です。人口は多い。"])
     report = ingest(store, [file, Document(id_="e", text="Cats sit.")], embed_model=model)
-    assert report.not_embedded == {"cjk": 2}
+    assert report.not_embedded == {"cjk": 1}
     assert report.embedded == 1
     assert len(words(store, "日本の首都")) == 1
     assert store.verify() == []
@@ -528,7 +528,7 @@ def test_nodes_longer_than_the_model_reads_are_counted(store: Store) -> None:
 
     long = Document(text="One two three four five six seven.")
     report = ingest(store, [long, Document(text="Short.")], embed_model=Short())
-    assert report.too_long == {"child-128": 1, "child-256": 1}
+    assert report.too_long == {"child-256": 1}
 
 
 @pytest.mark.parametrize(
@@ -563,7 +563,7 @@ def test_vectors_of_any_length_become_unit_vectors(store: Store) -> None:
     ingest(store, [Document(text="Cats sit.")], embed_model=Long())
     with store.snapshot() as snapshot:
         query = np.array(hash_vector("Cats sit."), np.float32)
-        (hit,) = snapshot.search_vectors("child-128", query, 1)
+        (hit,) = snapshot.search_vectors("child-256", query, 1)
     assert hit.score == pytest.approx(1.0)
     assert store.verify() == []
 
@@ -622,7 +622,7 @@ def test_the_report_is_the_json_of_the_design(
         "page_states": {},
         "ocr_pages": {},
         "page_readers": {},
-        "nodes": 3,
+        "nodes": 2,
         "error": None,
         "hint": None,
     }

@@ -89,7 +89,7 @@ def test_each_tier_finds_passages_of_its_own_documents(reports):
     documents = result.preference.documents
     best = [one.name for one in documents if one.score >= TIERS[1] * documents[0].score]
     assert best == ["BOEING_2020_10K.pdf"]
-    for arm in ("vectors:child-128", "words:parent"):
+    for arm in ("vectors:child-256", "words:parent"):
         assert len(files[arm, 0]) == 8
         assert files[arm, 1] == {one.name for one in documents}
         assert files[arm, 2] == {"BOEING_2020_10K.pdf"}

@@ -33,7 +33,7 @@ def test_what_vectors_matched_is_the_node_that_they_found(build, strategy):
     retriever = StrategyRetriever(store, strategy, embed_model=HashEmbedding())
     found = [one for node in retriever.retrieve("red pump") for one in node.metadata["matched"]]
     matched = [one for one in found if one["arm"].startswith("vectors")]
-    assert len({one["node_id"] for one in matched}) > 2
+    assert len({one["node_id"] for one in matched}) > 1
     with store.snapshot() as snapshot:
         nodes = snapshot.nodes([one["node_id"] for one in matched])
     for one in matched:

@@ -12,7 +12,6 @@ def test_explain_shows_each_list_each_contribution_and_the_child(manual, model):
     shown = retriever.explain("number of the valve", top=4)
     result = retriever.retrieve_detailed("number of the valve")
     assert [(a.arm, a.status) for a in shown.arms] == [
-        ("vectors:child-128", "voted"),
         ("vectors:child-256", "voted"),
         ("words:parent", "voted"),
     ]
@@ -43,7 +42,7 @@ def children(store, passage):
 def test_explain_is_json_and_plain_text(manual, model):
     shown = StrategyRetriever(manual, embed_model=model).explain("number of the valve", top=3)
     as_json = json.loads(json.dumps(shown.to_dict()))
-    assert as_json["fused"][0]["shares"][0]["arm"] == "vectors:child-128"
+    assert as_json["fused"][0]["shares"][0]["arm"] == "vectors:child-256"
     text = shown.render()
     assert "strategy hybrid, fusion rrf" in text
     assert "manual.pdf p." in text

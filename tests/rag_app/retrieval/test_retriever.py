@@ -92,9 +92,9 @@ def test_an_empty_index_gives_nothing(build, model):
 def test_evidence_is_the_best_child_of_each_arm(manual, model):
     found = StrategyRetriever(manual, embed_model=model).retrieve("number of the valve")[0]
     matched = found.node.metadata["matched"]
-    assert {m["arm"] for m in matched} == {"vectors:child-128", "vectors:child-256", "words:parent"}
+    assert {m["arm"] for m in matched} == {"vectors:child-256", "words:parent"}
     with manual.snapshot() as snapshot:
-        children = snapshot.children(found.node.node_id, "child-128")
+        children = snapshot.children(found.node.node_id, "child-256")
     best = max(
         children,
         key=lambda c: sum(
@@ -102,7 +102,7 @@ def test_evidence_is_the_best_child_of_each_arm(manual, model):
             for a, b in zip(hash_vector(c.text), hash_vector("number of the valve"), strict=True)
         ),
     )
-    child = next(m for m in matched if m["arm"] == "vectors:child-128")
+    child = next(m for m in matched if m["arm"] == "vectors:child-256")
     assert child["node_id"] == best.node_id
     assert child["text"] == best.text
     assert child["pages"] == [3]
@@ -241,7 +241,7 @@ def test_without_a_lexical_match_the_vectors_decide(build, model):
     assert texts(result.nodes)[0] == "The turbine turns."
     words = next(ranking for ranking in result.rankings if ranking.arm.how == "words")
     assert (words.found, words.status) == ((), "nothing")
-    assert result.nodes[0].score == 2 / 11
+    assert result.nodes[0].score == 1 / 11
     assert result.degraded == []
     assert StrategyRetriever(store, "bm25").retrieve("rotating machinery") == []
 
@@ -310,7 +310,7 @@ def test_a_model_that_does_not_know_the_language_does_not_vote(build, model):
     result = StrategyRetriever(store, embed_model=Broken()).retrieve_detailed("日本の首都")
     words = StrategyRetriever(store, "bm25").retrieve("日本の首都")
     assert ids(result.nodes) == ids(words)
-    assert {d.part for d in result.degraded} == {"vectors:child-128", "vectors:child-256"}
+    assert {d.part for d in result.degraded} == {"vectors:child-256"}
     assert {d.kind for d in result.degraded} == {"silent"}
     assert "hash does not know Japanese" in str(result.degraded[0])
     assert result.degraded[0].hint
@@ -339,15 +339,12 @@ def test_a_question_in_both_scripts_finds_passages_in_both(build, model):
 def test_one_failing_arm_is_reported_and_the_rest_answers(manual):
     result = StrategyRetriever(manual, embed_model=Broken()).retrieve_detailed("valve")
     assert ids(result.nodes) == ids(StrategyRetriever(manual, "bm25").retrieve("valve"))
-    assert [(d.part, d.kind) for d in result.degraded] == [
-        ("vectors:child-128", "failed"),
-        ("vectors:child-256", "failed"),
-    ]
+    assert [(d.part, d.kind) for d in result.degraded] == [("vectors:child-256", "failed")]
     assert "no GPU" in result.degraded[0].reason
 
 
 def test_one_failing_arm_raises_when_strict(manual):
-    with pytest.raises(RetrievalError, match=r"vectors:child-128: .*no GPU"):
+    with pytest.raises(RetrievalError, match=r"vectors:child-256: .*no GPU"):
         StrategyRetriever(manual, embed_model=Broken(), strict=True).retrieve("valve")
     with pytest.raises(RetrievalError):
         StrategyRetriever(manual, embed_model=Broken()).as_strict().retrieve("valve")
@@ -567,7 +564,7 @@ class TestJoined:
         page = ["The valve leaks."]
         found = self.joined(build, {"A": {"a.pdf": page}, "B": {"a.pdf": page}}).retrieve("valve")
         assert len(found) == 1
-        assert found[0].score == 3 / 11
+        assert found[0].score == 2 / 11
 
     def test_the_better_match_of_either_index_comes_first_by_words_too(self, build):
         noise = {f"{n}.pdf": [f"都市{n}の天気です。"] for n in range(30)}
@@ -603,7 +600,7 @@ class TestJoined:
             ]
         )
         result = joined.retrieve_detailed("valve")
-        assert len(result.rankings) == 5
+        assert len(result.rankings) == 3
         assert {n.node.metadata["origin"] for n in result.nodes} == {"A", "B"}
 
     def test_k_is_the_first_ones_or_its_own(self, build):

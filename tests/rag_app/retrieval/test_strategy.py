@@ -16,13 +16,9 @@ from rag_app.retrieval.strategy import (
 )
 
 
-def test_hybrid_is_design_f():
+def test_hybrid_is_vectors_of_children_and_words_of_parents():
     hybrid = get_strategy("hybrid")
-    assert [arm.name for arm in hybrid.arms] == [
-        "vectors:child-128",
-        "vectors:child-256",
-        "words:parent",
-    ]
+    assert [arm.name for arm in hybrid.arms] == ["vectors:child-256", "words:parent"]
     assert (hybrid.fusion, hybrid.fusion_k, hybrid.depth) == ("rrf", 10, 50)
 
 

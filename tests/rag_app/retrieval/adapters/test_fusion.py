@@ -28,8 +28,7 @@ from tests.rag_app.retrieval.adapters.lists import (
 class TestFusion:
     def test_the_parts_together_are_the_hybrid_strategy(self, manual, model):
         parts = [
-            ChildParentRetriever(manual, model, "child-128", similarity_top_k=50),
-            ChildParentRetriever(manual, model, "child-256", similarity_top_k=50),
+            ChildParentRetriever(manual, model, similarity_top_k=50),
             LexicalRetriever(manual, similarity_top_k=50),
         ]
         fused = RankFusionRetriever(parts, similarity_top_k=5)

@@ -57,7 +57,7 @@ class TestChildParent:
         root = ChildRetriever(manual, model, similarity_top_k=4)
         children = [found.node for found in root.retrieve(QUESTION)]
         assert all(isinstance(child, IndexNode) for child in children)
-        assert {child.metadata["kind"] for child in children} == {"child-128"}
+        assert {child.metadata["kind"] for child in children} == {"child-256"}
         assert asyncio.run(root.aretrieve(QUESTION)) == root.retrieve(QUESTION)
         debug = LlamaDebugHandler(print_trace_on_end=False)
         retriever = ChildParentRetriever(
