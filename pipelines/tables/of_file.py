@@ -94,12 +94,12 @@ def table_from(said: dict[str, Any]) -> Table:
     rows = tuple(
         TableRow(
             row["label"],
-            tuple(Cell(one["column"], one["text"], Box(*one["box"])) for one in row["cells"]),
+            tuple(Cell(one["column"], one["text"], Box(**one["box"])) for one in row["cells"]),
             row["section"],
             row["page"],
-            Box(*row["box"]),
+            Box(**row["box"]),
         )
         for row in said["rows"]
     )
-    box = Box(*said["box"])
+    box = Box(**said["box"])
     return Table(said["page"], said["caption"], said["unit"], tuple(said["heads"]), rows, box)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from pipelines.layout import Box
@@ -71,7 +71,7 @@ class Table:
     box: Box
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON has it; boxes are ``[left, top, right, bottom]`` in points."""
+        """Return it as JSON has it; boxes in points from the upper left corner of the page."""
         return {
             "page": self.page,
             "caption": self.caption,
@@ -110,5 +110,5 @@ class Table:
         return frame
 
 
-def _edges(box: Box) -> list[float]:
-    return [round(edge, 1) for edge in (box.left, box.top, box.right, box.bottom)]
+def _edges(box: Box) -> dict[str, float]:
+    return {edge: round(value, 1) for edge, value in asdict(box).items()}

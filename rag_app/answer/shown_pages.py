@@ -22,6 +22,7 @@ from pipelines.layout import Box
 if TYPE_CHECKING:
     from pipelines.isolated import Reading
     from pipelines.page_showing import ShownPage
+    from pipelines.tables.table import Table
     from rag_app.answer.response import Quote
 
 DEFAULT_SCALE = 2.0  # pixels per point: 144 dots per inch
@@ -150,6 +151,24 @@ class PageSource:
                 # What is left of it stands on the next page.
                 rest[at] = place.rest or rest[at]
         return found
+
+    @cached_property
+    def table(self) -> Table | None:
+        """The table of amounts that the quotes stand in; None: they quote no row of one.
+
+        Its rows on the pages before and after are part of it. The file is read when this is
+        asked for the first time (about .3 s). None of pages that text recognition read.
+
+        Raises:
+            ReadError: the file is gone, has changed since it was read, or cannot be read.
+        """
+        return self.find_table()
+
+    def find_table(self, *, password: str | None = None) -> Table | None:
+        """Return what ``table`` holds, of a file that may need a password."""
+        from rag_app.answer.quoted_tables import table_of
+
+        return table_of(self, password)
 
     def page_image(
         self,

@@ -103,6 +103,7 @@ def _stem(source: Citation) -> str:
 
 
 def _document(source: Citation, image: Any, place: Path, password: str | None) -> dict[str, Any]:
+    table = None if image.changed else source.find_table(password=password)
     return {
         "image": str(place),
         "file": image.file,
@@ -114,4 +115,5 @@ def _document(source: Citation, image: Any, place: Path, password: str | None) -
         "rectangles": [
             [asdict(one) for one in quote] for quote in source.find_rectangles(password=password)
         ],
+        "table": table.to_dict() if table is not None else None,
     }

@@ -27,7 +27,7 @@ def test_to_dict_is_json_with_cells_and_their_rectangles(table):
     row = said["rows"][1]
     assert (row["label"], row["section"]) == ("Land", "Assets")
     assert [(cell["column"], cell["text"]) for cell in row["cells"]] == [(0, "3"), (1, "4")]
-    assert row["cells"][1]["box"][2] == 440
+    assert row["cells"][1]["box"]["right"] == 440
 
 
 def test_value_of_an_empty_column_is_empty(table):
