@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from zlib import crc32
 
@@ -113,7 +113,7 @@ class SentenceTable:
             return None
         return int(self.tokens.sum())
 
-    def holding(self, terms: Sequence[str]) -> list[set[str]]:
+    def holding(self, terms: Sequence[str]) -> list[Set[str]]:
         """Return which of some terms each sentence holds.
 
         Terms are compared by their checksums of 32 bits: of a million sentences one may
@@ -121,13 +121,17 @@ class SentenceTable:
         """
         numbers = np.array([_number(term) for term in terms], np.uint32)
         at, which = (self.terms[:, None] == numbers).nonzero()
-        found: list[set[str]] = [set() for _ in range(len(self))]
         sentences = self.term_ends.searchsorted(at, side="right")
+        some: dict[int, set[str]] = {}  # of most sentences no term is asked
         for sentence, term in zip(sentences.tolist(), which.tolist(), strict=True):
-            found[sentence].add(terms[term])
+            some.setdefault(sentence, set()).add(terms[term])
+        found: list[Set[str]] = [_NO_TERMS] * len(self)
+        for sentence, held in some.items():
+            found[sentence] = held
         return found
 
 
+_NO_TERMS: Set[str] = frozenset()
 _NO_PLACES: Places = np.empty(0, np.int64)
 _NO_NUMBERS: Numbers = np.empty(0, np.uint32)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import PurePath
 from typing import Protocol
@@ -25,6 +26,9 @@ _SAMPLE_CHARACTERS = 2000
 # pages without which a line is not known to run.
 MARGIN_REACH = 20_000
 MIN_MARGIN_PAGES = 3
+# Stretches of pages whose running heads are remembered, of about 100 KB each: questions that follow
+# one another read the same ones.
+_CACHED_STRETCHES = 64
 
 
 class Evidence(Protocol):
@@ -264,7 +268,12 @@ def running_lines(pages: Sequence[Page]) -> frozenset[str]:
     """Return the running heads and feet of neighbouring pages, as :func:`margin_line` has them."""
     if len(pages) < MIN_MARGIN_PAGES:
         return frozenset()
-    split = split_margins([page.raw for page in pages], [page.label for page in pages])
+    return _running_lines(tuple(page.raw for page in pages), tuple(page.label for page in pages))
+
+
+@lru_cache(maxsize=_CACHED_STRETCHES)
+def _running_lines(raw: tuple[str, ...], labels: tuple[str, ...]) -> frozenset[str]:
+    split = split_margins(raw, labels)
     lines = (line for page in split for line in (*page.head, *page.foot))
     return frozenset(filter(None, map(margin_line, lines)))
 

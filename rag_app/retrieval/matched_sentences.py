@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from itertools import chain
 
 from pipelines.analysers import FURTHER, query_terms
@@ -78,7 +78,7 @@ def _parts(text: str, span: Span, table: SentenceTable | None) -> list[Span]:
     return [(start + low, start + high) for low, high in parts]
 
 
-def _terms_in(text: str, spans: Sequence[Span], wanted: Collection[str]) -> list[set[str]]:
+def _terms_in(text: str, spans: Sequence[Span], wanted: Collection[str]) -> list[Set[str]]:
     """Return which of the terms each span of a text holds."""
     some = set(wanted)
     return [some.intersection(sentence_terms(text[start:end])) for start, end in spans]
@@ -86,7 +86,7 @@ def _terms_in(text: str, spans: Sequence[Span], wanted: Collection[str]) -> list
 
 def _terms_of_table(
     text: str, spans: Sequence[Span], wanted: Collection[str], table: SentenceTable
-) -> list[set[str]]:
+) -> list[Set[str]]:
     """Return the same from the sentence table; only sentences that the text cuts are read."""
     held = table.holding(list(wanted))
     # Each span lies in one sentence, which may have begun before the text or go on after it.
@@ -98,7 +98,7 @@ def _terms_of_table(
 
 
 def _best(
-    spans: Sequence[Span], held: Sequence[set[str]], weights: Mapping[str, float]
+    spans: Sequence[Span], held: Sequence[Set[str]], weights: Mapping[str, float]
 ) -> Span | None:
     """Return the span with the highest score, the first of equal ones; None: no term is held."""
     counts = Counter(chain.from_iterable(held))

@@ -7,8 +7,9 @@ import json
 import pytest
 from llama_index.core.schema import Document, TextNode
 
+from pipelines.page_map import Page
 from pipelines.text import count_tokens
-from rag_app.answer.evidence import IndexEvidence, NoEvidence
+from rag_app.answer.evidence import IndexEvidence, NoEvidence, _running_lines, running_lines
 from rag_app.index import Index
 from rag_app.passages import Passage, passages_of
 from rag_app.session import QuerySession
@@ -154,3 +155,20 @@ def test_an_answer_from_the_sentence_table_counts_no_token_again(index, monkeypa
     read = {one.file: one.tokens for one in answer.context.used}
     monkeypatch.undo()
     assert abs(read["plant.txt"] - count_tokens(TEXT)) <= 1
+
+
+def _pages(head: str) -> list[Page]:
+    texts = [f"{head}\nBody {number} of its own says more.\nEnd {number}" for number in "abcd"]
+    return [Page(number, str(number), 0, len(raw), raw) for number, raw in enumerate(texts, 1)]
+
+
+def test_running_lines_of_pages_seen_before_are_not_found_again(monkeypatch):
+    _running_lines.cache_clear()
+    once = running_lines(_pages("Annual report"))
+    assert once == {"annualreport"}
+    monkeypatch.setattr("rag_app.answer.evidence.split_margins", None)
+    assert running_lines(_pages("Annual report")) == once
+
+
+def test_running_lines_of_other_pages_are_their_own():
+    assert running_lines(_pages("Annual report")) != running_lines(_pages("Yearly letter"))
