@@ -75,3 +75,21 @@ def test_a_unit_between_heads_and_rows_is_no_head():
 
     rows = (("Sales", "300", "200"), ("Costs", "30", "20"))
     assert heads(drawn, rows) == ("2022", "2021")
+
+
+def test_periods_at_the_right_of_their_groups_are_said_of_all_their_columns():
+    rights = (330, 390, 450, 510)
+
+    def drawn(page):
+        page.line("", "Assets", "Debts", "Assets", "Debts", rights=rights)
+        page.line("", "2023", "2022", rights=(390, 510))
+        page.line("Sales", "1", "2", "3", "4", rights=rights)
+        page.line("Costs", "5", "6", "7", "8", rights=rights)
+
+    (table,) = tables_drawn(drawn)
+    assert table.heads == (
+        "Assets 2023",
+        "Debts 2023",
+        "Assets 2022",
+        "Debts 2022",
+    )
