@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from pipelines.text import content_words, normalise, script_of, search_terms
 from rag_app.answer.evidence import Evidence
-from rag_app.answer.synonyms import SynonymMatch, find_synonyms, says_any
+from rag_app.synonyms import SynonymMatch, find_synonyms, says_any
 
 # The background: so many passages, of which so many hold any word. It keeps the weights of one
 # page apart no more than those of a library.

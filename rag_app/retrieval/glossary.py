@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from pipelines.text import normalise
+from rag_app.synonyms import find_synonyms
+
 Sort = Literal["terms", "statements"]
 SORTS: tuple[Sort, ...] = ("terms", "statements")
 MIN_TERM_CHARS, MAX_TERM_CHARS = 2, 60
@@ -88,6 +91,20 @@ def terms_in(question: str, glossaries: Iterable[Glossary]) -> tuple[GlossaryTer
             for place, term in _matches(text, glossary.begins[sort]):
                 found.setdefault(term, place)
     return tuple(sorted(found, key=lambda term: found[term]))[:MAX_FOUND_TERMS]
+
+
+def synonyms_in(question: str) -> tuple[GlossaryTerm, ...]:
+    """Return the words of a question that have synonyms, as entries of a glossary of that name.
+
+    Searched only where a word stands nowhere in the index: one that means the same nearly
+    everywhere is still another word.
+    """
+    text = normalise(question[:MAX_QUESTION_CHARS])
+    found = []
+    for match in find_synonyms(text)[:MAX_FOUND_TERMS]:
+        term = text[match.start : match.end]
+        found.append(GlossaryTerm("synonyms", "terms", term, tuple(sorted(match.others - {term}))))
+    return tuple(found)
 
 
 def search_text(terms: Iterable[GlossaryTerm]) -> str:

@@ -19,6 +19,7 @@ from llama_index.core.vector_stores.types import MetadataFilters
 from pipelines.analysers import fingerprints
 from pipelines.errors import ConfigError, MissingNodesError, RetrievalError
 from pipelines.quantities import asks_for_quantity
+from pipelines.terms import search_terms
 from rag_app import bounds
 from rag_app.bounds import shown
 from rag_app.retrieval.arms import fuse, owners_of, plan, run
@@ -28,7 +29,7 @@ from rag_app.retrieval.documents import Preference, prefer
 from rag_app.retrieval.evidence import returned_nodes
 from rag_app.retrieval.filtering import refuse_filters_that_fit_nothing
 from rag_app.retrieval.fusion import Fused
-from rag_app.retrieval.glossary import search_text, terms_in
+from rag_app.retrieval.glossary import GlossaryTerm, search_text, synonyms_in, terms_in
 from rag_app.retrieval.glossary_files import load_glossaries
 from rag_app.retrieval.queries import QueryGenerator, all_queries, clean_question
 from rag_app.retrieval.rankings import QueryVectors, Ranking, VectorKey, View
@@ -249,6 +250,8 @@ class StrategyRetriever(BaseRetriever):
         views, preference = self._prefer(question, views)
         clock.lap("documents")
         terms = terms_in(question, self._glossaries)
+        if self._glossaries:
+            terms = (*terms, *(one for one in synonyms_in(question) if _is_absent(one, views)))
         printed = search_text(terms)
         planned = plan(self._strategy, queries, views, printed)
         vectors = QueryVectors(_given_vectors(bundle, question), self._vectors, {printed})
@@ -416,6 +419,15 @@ def _bundle(query: QueryType) -> QueryBundle:
 
 def _given_vectors(bundle: QueryBundle, question: str) -> dict[str, Sequence[float]]:
     return {question: bundle.embedding} if bundle.embedding else {}
+
+
+def _is_absent(term: GlossaryTerm, views: Sequence[View]) -> bool:
+    """Tell whether a word of the question stands in no passage, though the index counts words."""
+    words = [one for one in search_terms(term.term) if len(one) > 1]
+    counting = [view.snapshot for view in views if view.snapshot.has_kind("parent", "words")]
+    return bool(words and counting) and all(
+        0 in snapshot.document_frequencies("parent", words)[1].values() for snapshot in counting
+    )
 
 
 def _wants_more(reading: CandidateList, rankings: Sequence[Ranking], k: int, depth: int) -> bool:

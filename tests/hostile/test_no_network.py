@@ -25,6 +25,7 @@ COMMANDS = [
     ["ingest", "pdfs/crane.pdf", "--index", "b.idx", "--pipeline", "sentence_window"],
     ["ask", QUESTION, "--index", "a.idx"],
     ["ask", QUESTION, "pdfs/valve.pdf"],
+    ["show", "1"],
     ["ask", "--questions", "q.jsonl", "--index", "a.idx"],
     ["search", QUESTION, "--index", "a.idx", "--json"],
     ["explain", QUESTION, "--index", "a.idx"],

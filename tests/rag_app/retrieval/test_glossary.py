@@ -183,7 +183,7 @@ def test_what_a_glossary_says_is_embedded_once_for_several_questions(store):
             return super()._get_query_embedding(query)
 
     retriever = StrategyRetriever(store, embed_model=Counting())
-    for question in (QUESTION, "Did the capex rise?", QUESTION):
+    for question in (QUESTION, "Was the capex large?", QUESTION):
         retriever.retrieve(question)
     printed = [text for text in asked if "purchases of property" in text]
     assert len(printed) == 1
@@ -213,7 +213,8 @@ def test_a_preset_names_glossaries_and_several_are_searched(store, model, tmp_pa
     found = StrategyRetriever(store, preset, embed_model=model).retrieve_detailed(
         "Is the capex of the firm high?"
     )
-    assert [(term.glossary, term.term) for term in found.glossary] == [
+    named = [term for term in found.glossary if term.glossary != "synonyms"]
+    assert [(term.glossary, term.term) for term in named] == [
         ("accounting", "capex"),
         ("mine", "firm"),
     ]

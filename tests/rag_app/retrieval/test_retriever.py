@@ -680,3 +680,26 @@ def test_a_node_that_is_gone_from_a_damaged_index_is_left_out(manual, model):
     assert first not in ids(result.nodes)
     assert len(result.nodes) == 5
     assert shown.fused[0].outcome == "missing"
+
+
+def test_a_word_that_stands_nowhere_is_searched_by_its_synonyms(build, model):
+    store = build({"a.pdf": ["在宅勤務は週二日です。"], "b.pdf": ["できますか。できますよ。"]})
+    result = StrategyRetriever(store, embed_model=model).retrieve_detailed("テレワークできますか")
+    assert files(result.nodes) == {"a.pdf", "b.pdf"}
+    (term,) = result.glossary
+    assert (term.glossary, term.term) == ("synonyms", "テレワーク")
+    assert "在宅勤務" in term.prints
+
+
+def test_synonyms_of_a_word_that_the_index_holds_are_not_searched(build, model):
+    store = build({"a.pdf": ["在宅勤務は週二日です。"], "b.pdf": ["テレワークできます。"]})
+    result = StrategyRetriever(store, embed_model=model).retrieve_detailed("テレワークできますか")
+    assert result.glossary == ()
+
+
+def test_synonyms_are_not_searched_without_glossaries(build, model):
+    store = build({"a.pdf": ["The managing director left."]})
+    retriever = StrategyRetriever(store, embed_model=model)
+    assert [one.term for one in retriever.retrieve_detailed("Who is the CEO?").glossary] == ["ceo"]
+    without = StrategyRetriever(store, embed_model=model, glossary=["none"])
+    assert without.retrieve_detailed("Who is the CEO?").glossary == ()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_app.answer.synonyms import find_synonyms, says_any
+from rag_app.synonyms import find_synonyms, says_any
 
 
 def test_a_word_is_found_with_its_synonyms_and_its_place():
@@ -68,6 +68,6 @@ def test_latin_words_are_whole_and_others_stand_anywhere():
 
 
 def test_each_group_of_the_file_has_several_words_each_once():
-    text = resources.files("rag_app.answer").joinpath("synonyms.toml").read_text(encoding="utf-8")
+    text = resources.files("rag_app").joinpath("synonyms.toml").read_text(encoding="utf-8")
     for group in tomllib.loads(text)["words"]:
         assert len(group) == len(set(group)) > 1

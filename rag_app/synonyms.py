@@ -74,7 +74,7 @@ def _is_said(word: str, text: str) -> bool:
 
 @cache
 def _table() -> Mapping[str, frozenset[str]]:
-    text = resources.files("rag_app.answer").joinpath(_FILE).read_text(encoding="utf-8")
+    text = resources.files("rag_app").joinpath(_FILE).read_text(encoding="utf-8")
     table: dict[str, frozenset[str]] = {}
     for group in tomllib.loads(text)["words"]:
         words = frozenset(normalise(word) for word in group)
