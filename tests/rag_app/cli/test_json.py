@@ -21,10 +21,10 @@ EXAMPLES = {
     )
 }
 QUESTION = "What is the lead time of the valve?"
-# Keys that are data, not form: kinds, scripts, measures, stages.
+# Keys that are data, not form: kinds, scripts, measures, stages; a table, which is null for none.
 OPEN = {
     "nodes", "scripts", "metrics", "values", "timings_ms", "metadata", "too_long", "not_embedded",
-    "errors", "dropped", "signals",
+    "errors", "dropped", "signals", "table",
 }  # fmt: skip
 
 
