@@ -167,11 +167,17 @@ def same_pages(found: int, total: int) -> None:
 
 
 def reader_fingerprint(name: str) -> str:
-    """Return a reader's name, its library's version and the version of our derivation."""
-    # Imported here: the process that reads does not need it, and starts in half the time.
-    from importlib.metadata import version
+    """Return a reader's name, its library's version and the version of our derivation.
 
-    return f"{name}/{version(name)}/{DERIVATION}"
+    A reader that is not called like an installed library has no version but ours.
+    """
+    # Imported here: the process that reads does not need it, and starts in half the time.
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"{name}/{version(name)}/{DERIVATION}"
+    except PackageNotFoundError:
+        return f"{name}/{DERIVATION}"
 
 
 def needs_password(password: str | None) -> EncryptedError:

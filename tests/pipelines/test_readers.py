@@ -4,6 +4,7 @@ import pytest
 
 from pipelines.errors import ConfigError, DamagedError, TooLargeError
 from pipelines.readers import (
+    DERIVATION,
     MAX_LABEL_CHARACTERS,
     MAX_TITLE_CHARACTERS,
     Limits,
@@ -74,3 +75,7 @@ def test_a_password_that_does_not_open_a_file_and_a_missing_one_are_told_apart()
 def test_a_fingerprint_names_the_reader_and_its_version():
     name, version, derivation = reader_fingerprint("pypdf").split("/")
     assert (name, bool(version), derivation.isdigit()) == ("pypdf", True, True)
+
+
+def test_a_reader_that_is_no_library_has_the_version_of_our_derivation_alone():
+    assert reader_fingerprint("no-library-of-this-name") == f"no-library-of-this-name/{DERIVATION}"
