@@ -25,7 +25,8 @@ MAX_GAP_CHARACTERS = 40
 MIN_NEAR_PIECE_CHARACTERS = 4
 MAX_CONTIGUOUS_GAP_CHARACTERS = 2
 MAX_SKIPPED_CHARACTERS = 3  # of a quote, that the page writes otherwise
-_HYPHENS = frozenset("-\u00ad\u2010\u2011\ufffe")
+# PDFium gives U+0002 for the hyphen that divides a word at the end of a line.
+_HYPHENS = frozenset("-\u0002\u00ad\u2010\u2011\ufffe")
 # Parts of a line, in heights of its type: further apart they are two rectangles.
 _MAX_GAP_HEIGHTS = 3.0
 _MIN_SAME_LINE_SHARE = 0.5

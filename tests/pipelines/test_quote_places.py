@@ -47,6 +47,13 @@ def test_a_word_that_is_divided_at_the_end_of_a_line_is_found() -> None:
     assert place.boxes == (row(0, 0, "the reser"), row(0, 20, "voir of"))
 
 
+def test_a_short_quote_is_found_where_the_hyphen_of_its_first_word_is_a_control_character() -> None:
+    page = drawn([(0, 0, "in May. Maece\u0002"), (0, 20, "nas lacinia. Nam")])
+    place = place_of_quote("Maece-\nnas lacinia.", page)
+    assert place.rest == ""
+    assert place.boxes == (row(80, 0, "Maece"), row(0, 20, "nas lacinia."))
+
+
 def test_a_quote_in_a_column_is_found_where_lines_are_drawn_across() -> None:
     left, right = "was built by the council", "runs from April to May"
     page = drawn(
