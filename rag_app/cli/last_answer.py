@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipelines.errors import ConfigError
+from pipelines.errors import ConfigError, ReadError
+from pipelines.regular_files import open_regular
 
 if TYPE_CHECKING:
     from rag_app.answer.response import Citation
@@ -54,7 +55,7 @@ def recall(cache: Path) -> Sequence[Citation]:
     from rag_app.answer.response import Citation, Quote
 
     try:
-        with (cache / _FILE).open("rb") as file:
+        with open_regular(cache / _FILE) as file:  # opening a pipe would wait for a writer
             kept = json.loads(file.read(_MAX_BYTES))
         return [
             Citation(
@@ -74,7 +75,7 @@ def recall(cache: Path) -> Sequence[Citation]:
             )
             for number, one in enumerate(kept, start=1)
         ]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (OSError, ReadError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise ConfigError(
             "there is no last answer to show", hint='ask first: rag ask "…" report.pdf'
         ) from error

@@ -62,6 +62,12 @@ def test_a_link_in_its_place_is_replaced_and_not_written_through(tmp_path):
     assert recall(tmp_path / "cache")
 
 
+def test_a_pipe_in_its_place_is_an_error_and_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "last-answer.json")
+    with pytest.raises(ConfigError, match="no last answer"):
+        recall(tmp_path)
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_cache_that_cannot_be_written_costs_no_answer(tmp_path):
     tmp_path.chmod(0o500)
